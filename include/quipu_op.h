@@ -1,0 +1,204 @@
+/* Quipu for authors of operators: the sets that flow, the views they read, the models they ask, the one door.
+ *
+ * A query belongs to one thread. Everything it makes lives in its arena until the query ends. Operators read sets and
+ * return new ones; lists are best first, ties broken by the smaller id, so a rank is a position and a result does not
+ * depend on the number of threads. The first error sticks to the query; operators then return empty sets, and the
+ * caller looks once, at q->err.
+ */
+#ifndef QUIPU_OP_H
+#define QUIPU_OP_H
+
+#include "quipu.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- what flows ---- */
+typedef uint32_t qp_id;          /* number of a node, or of an edge, in one snapshot */
+#define QP_NO_ID UINT32_MAX
+
+typedef struct qp_hit {
+    qp_id id;                    /* node; in edge lists, edge */
+    qp_id via;                   /* the edge it was reached by, or QP_NO_ID */
+    float score;                 /* higher is better; its scale is the operator's */
+    const struct qp_hit *from;   /* the hit it was reached from, or null */
+} qp_hit;
+typedef struct qp_list {
+    const qp_hit *at;
+    uint32_t n;
+} qp_list;
+typedef struct qp_set {
+    qp_list nodes, edges, paths; /* a path is the chain of `from` of its last hit */
+} qp_set;
+
+/* ---- a graph to read. Calls are plural: a remote view pays one round trip a call. Any thread. ---- */
+typedef enum qp_kind { QP_NODE, QP_EDGE } qp_kind;
+typedef enum qp_direction { QP_BOTH, QP_OUT, QP_IN } qp_direction;
+
+typedef struct qp_walk {         /* which edges count */
+    uint64_t types;              /* bit t: edges of type t; ~0 = all */
+    qp_direction direction;
+} qp_walk;
+
+typedef struct qp_probe {        /* what is looked for */
+    qp_str text;                 /* for lexical indices */
+    const float *vector;         /* for dense ones: dim floats, unit length */
+    uint32_t dim;
+    bool exact;                  /* dense: scan, do not use an approximate index */
+    const uint64_t *allow;       /* bit per node: those a filter lets through; null: all */
+    float k1, b;                 /* BM25; 0 with 0: the defaults (1.2, .75) */
+} qp_probe;
+
+typedef struct qp_adj {          /* neighbours of n nodes, row i at [start[i], start[i+1]) */
+    uint32_t n;
+    const uint32_t *start;
+    const qp_id *node;           /* rising within a row; each neighbour once, never the node itself */
+    const qp_id *edge;           /* one edge that joins them (the smallest id) */
+} qp_adj;
+
+typedef struct qp_about {        /* what a person is shown of a node; strings live as long as the view */
+    qp_str name;                 /* the chunk's or entity's own id, unique: "paper.md#3" */
+    qp_str document;             /* document id; n == 0 for a node without one */
+    qp_str title, heading;
+    uint32_t page;               /* 1-based; 0 = none */
+    uint64_t from, to;           /* bytes in the document's extracted text */
+} qp_about;
+
+typedef struct qp_link {         /* what a person is shown of an edge */
+    qp_id from, to;
+    qp_str type;
+    float weight;
+} qp_link;
+
+typedef struct qp_view {
+    void *self;
+    uint32_t nodes;              /* node ids are [0, nodes) */
+    uint32_t edges;
+    uint32_t dim;                /* of node.dense; 0 = no vectors */
+    /* Best k of an index: "node.dense" (inner product of unit vectors), "node.bm25", "node.tfidf". Fewer if fewer match;
+     * lexical indices return only nodes with a term of the probe. */
+    qp_code (*search)(void *, const char *index, const qp_probe *, uint32_t k, qp_list *, qp_arena *, qp_err *);
+    qp_code (*adjacent)(void *, const qp_id *, uint32_t n, qp_walk, qp_adj *, qp_arena *, qp_err *);
+    /* Distinct neighbours over the walked types, self-loops none, both directions if the walk says so. */
+    qp_code (*degree)(void *, const qp_id *, uint32_t n, qp_walk, uint32_t *out, qp_err *);
+    qp_code (*text)(void *, qp_kind, const qp_id *, uint32_t n, qp_str *out, qp_arena *, qp_err *);
+    /* n x dim floats, unit length; a node without a vector gives zeros. */
+    qp_code (*vectors)(void *, const char *index, const qp_id *, uint32_t n, float *out, qp_err *);
+    qp_code (*about)(void *, const qp_id *, uint32_t n, qp_about *out, qp_arena *, qp_err *);
+    qp_code (*link)(void *, const qp_id *, uint32_t n, qp_link *out, qp_err *);
+    /* "cites,ref" or "*" to bits; an unknown type is QP_INPUT and names the ones there are. */
+    qp_code (*types)(void *, const char *names, uint64_t *bits, qp_err *);
+} qp_view;
+
+/* ---- a model to ask. A null function is a thing this model cannot do. Any thread. ---- */
+typedef enum qp_role { QP_PASSAGE, QP_QUERY } qp_role; /* some embedders prefix the two differently */
+
+typedef struct qp_sampling {
+    uint32_t max_tokens;
+    float temperature;           /* 0: greedy */
+    float top_p;                 /* 0 or 1: off */
+    uint64_t seed;
+    const char *grammar;         /* GBNF, or null */
+    const char *json_schema;     /* or null */
+    const char *const *stop;     /* stop words */
+    uint32_t n_stop;
+    bool (*token)(void *user, const char *text, size_t n); /* streaming: false stops; or null */
+    void *user;
+    volatile const int *cancel;  /* or null */
+} qp_sampling;
+
+typedef struct qp_message {      /* role: "system", "user", "assistant" */
+    const char *role;
+    qp_str text;
+} qp_message;
+
+typedef struct qp_model {
+    void *self;
+    const char *name;
+    const char *digest;          /* of weights and settings: the key of cached vectors */
+    uint32_t dim, width, heads;  /* of an embedding; of a latent; heads of the last layer (0: not given) */
+    uint32_t max_tokens;         /* longest input; what is longer is cut */
+    /* n x dim floats, unit length. */
+    qp_code (*embed)(void *, qp_role, const qp_str *text, uint32_t n, float *out, qp_err *);
+    /* n x width: the cross-encoder's [CLS] latent of (query, text) before the head. */
+    qp_code (*latent)(void *, qp_str query, const qp_str *text, uint32_t n, float *out, qp_err *);
+    /* The classification head's last two layers (dense + tanh, projection) on n latents. */
+    qp_code (*head)(void *, const float *latent, uint32_t n, float *score, qp_err *);
+    /* Scores alone, for models that give no latent (HTTP). Where latent and head exist, this is head(latent). */
+    qp_code (*rank)(void *, qp_str query, const qp_str *text, uint32_t n, float *score, qp_err *);
+    qp_code (*generate)(void *, const qp_message *, uint32_t n, const qp_sampling *, qp_str *out, qp_arena *,
+                        qp_err *);
+    /* Tokens of each text, special ones not counted. */
+    qp_code (*count)(void *, const qp_str *text, uint32_t n, uint32_t *tokens, qp_err *);
+    void (*close)(void *);
+} qp_model;
+
+/* ---- one question ---- */
+typedef struct qp_memo qp_memo;  /* latents by (query, node): computed once, whoever asks */
+typedef struct qp_trace qp_trace;
+
+typedef struct qp_query {
+    qp_str text;
+    const qp_view *graph;
+    const qp_model *embedder, *ranker, *writer; /* null: not there */
+    qp_arena *mem;
+    qp_memo *memo;               /* null: nothing is kept */
+    qp_trace *trace;             /* null: nothing is traced */
+    qp_walk walk;                /* set by a method's `edges` and `direction` options */
+    const uint64_t *allow;       /* metadata filter: only these nodes may be returned or walked to; null: all */
+    const float *vector;         /* of text; made on first use by qp_query_vector */
+    double deadline;             /* qp_now_ms() after which operators stop; 0: none */
+    volatile const int *cancel;
+    uint32_t model_passes;       /* cross-encoder passes so far */
+    int depth;                   /* of nested qp_run */
+    qp_err err;                  /* sticky */
+} qp_query;
+
+/* ---- options: one table per operator serves pipelines, command line, HTTP, Python and the manual ---- */
+typedef enum qp_type { QP_BOOL, QP_INT, QP_FLOAT, QP_TEXT, QP_ENUM } qp_type; /* bool, int64_t, double, const char* x2 */
+typedef struct qp_opt {
+    const char *name, *help;
+    qp_type type;
+    size_t offset;               /* in the options struct: bool, int64_t, double, const char *, const char * */
+    const char *standard;        /* the default, as text */
+    double min, max;             /* for numbers, both included */
+    const char *choices;         /* for QP_ENUM: "a|b|c" */
+} qp_opt;
+
+typedef struct qp_op {           /* operators, methods and user pipelines are all this */
+    const char *name, *help;
+    const char *source;          /* "FastInsight, 3.3, Algorithm 2" */
+    const qp_opt *opts;          /* ends with a null name */
+    size_t opt_size;
+    int in_min, in_max;          /* sets it reads; checked when a pipeline is loaded */
+    qp_set (*run)(qp_query *, const qp_set *in, int n_in, const void *opt);
+    const void *self;            /* a loaded pipeline's steps; null for the built-in ones */
+} qp_op;
+
+/* The only door to an operator: tests the sticky error, the deadline and the arity, then times and traces. */
+qp_set qp_run(qp_query *, const qp_op *, const qp_set *in, int n_in, const void *opt);
+
+/* Fills an options struct with the defaults, then sets each KEY=VALUE; unknown keys and values out of range are
+ * QP_INPUT, with the nearest name. Texts are copied into the arena. */
+qp_code qp_options_fill(const qp_op *, const qp_setting *, size_t n, void *opt, qp_arena *, qp_err *);
+
+/* The query's vector (dim of the embedder), unit length, made once; null after an error. */
+const float *qp_query_vector(qp_query *);
+
+/* ---- the operators as C calls; each is one qp_run. Manuals: quipu ops NAME. ---- */
+qp_set qp_search(qp_query *, const char *index, uint32_t k);                 /* O_vs */
+qp_set qp_fuse(qp_query *, qp_set a, qp_set b, const char *how, float weight, uint32_t k); /* "rrf" | "minmax" */
+qp_set qp_hop(qp_query *, qp_set, uint32_t hops);                            /* O_gs: new neighbours, nearest first */
+qp_set qp_score(qp_query *, qp_set);                                         /* bi-encoder */
+qp_set qp_rerank(qp_query *, qp_set);                                        /* O_m: cross-encoder */
+qp_set qp_granker(qp_query *, qp_set, float alpha);                          /* O_gm */
+qp_set qp_stex(qp_query *, qp_set, float beta);                              /* O_vgs */
+qp_set qp_join(qp_query *, qp_set a, qp_set b);                              /* a, then what b adds */
+qp_set qp_minus(qp_query *, qp_set a, qp_set b);
+qp_set qp_top(qp_query *, qp_set, uint32_t k);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

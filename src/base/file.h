@@ -1,0 +1,28 @@
+/* Files: whole reads, maps, and writes that are either there whole or not at all. */
+#ifndef QP_BASE_FILE_H
+#define QP_BASE_FILE_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+
+/* A file of at most `limit` bytes (0: 4 GiB) read into buf. QP_INPUT if it cannot be read or is longer. */
+qp_code qp_file_read(const char *path, size_t limit, qp_buf *, qp_err *);
+
+/* A file written beside its place, synced, renamed over it, and its folder synced: after QP_OK it survives a power
+ * cut, after an error the old one is untouched. */
+qp_code qp_file_write(const char *path, qp_str bytes, qp_err *);
+/* The last step alone, for a file somebody wrote at `temporary`: fsync file, rename, fsync folder. */
+qp_code qp_file_publish(const char *temporary, const char *path, qp_err *);
+
+typedef struct { const uint8_t *at; size_t n; } qp_mapped;
+qp_code qp_file_map(const char *path, qp_mapped *, qp_err *); /* read only, shared */
+void qp_file_unmap(qp_mapped *);
+
+qp_code qp_dir_make(const char *path, qp_err *); /* with its parents; fine if it exists */
+bool qp_path_exists(const char *path);
+bool qp_path_is_dir(const char *path);
+char *qp_path_join(qp_arena *, const char *folder, const char *name); /* null without memory */
+
+#endif

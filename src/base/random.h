@@ -1,0 +1,13 @@
+/* Repeatable random numbers (splitmix64 / xoshiro256**): for sampling, bootstrap and tests, never for secrets. */
+#ifndef QP_BASE_RANDOM_H
+#define QP_BASE_RANDOM_H
+
+#include <stdint.h>
+
+typedef struct { uint64_t s[4]; } qp_random;
+qp_random qp_random_seed(uint64_t seed);
+uint64_t qp_random_next(qp_random *);
+uint64_t qp_random_below(qp_random *, uint64_t n); /* uniform in [0, n), n > 0 */
+double qp_random_unit(qp_random *);                /* uniform in [0, 1) */
+
+#endif

@@ -1,0 +1,16 @@
+/* Threads: a loop over items on several cores. */
+#ifndef QP_BASE_THREAD_H
+#define QP_BASE_THREAD_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+/* Calls fn(ctx, worker, i) for each i in [0, n), on up to `threads` threads (0: one per core), items in rising order
+ * as workers get free. worker is in [0, threads). Stops handing out items after the first error; that error (the one
+ * of the lowest i that failed) is returned. With one thread everything runs in the caller's. */
+qp_code qp_parallel(int threads, size_t n, qp_code (*fn)(void *ctx, int worker, size_t i, qp_err *), void *ctx,
+                    qp_err *);
+int qp_cores(void);
+
+#endif

@@ -1,0 +1,39 @@
+/* A snapshot: one immutable, mapped file with all a query reads; many readers, any thread, any process.
+ *
+ * Sections, each 64-byte aligned with an XXH3 checksum in the table of contents: documents, chunks, strings, texts,
+ * CSR both ways with edge types and weights, vectors (f32, or int8 with f16/f32 for exact re-scoring), ann (above a
+ * size), terms and postings. At open every count, offset and id is checked against the file's size before it is used
+ * (O(sections) eagerly; what is O(n) is checked where it is read, or by qp_snapshot_check), never trusted. No pointer
+ * in a file: position independent.
+ */
+#ifndef QP_STORE_SNAPSHOT_H
+#define QP_STORE_SNAPSHOT_H
+
+#include "base/arena.h"
+#include "quipu_op.h"
+
+typedef struct qp_snapshot qp_snapshot;
+
+/* The current snapshot of an index folder. QP_STORE: none, or damaged (says which section and where). */
+qp_code qp_snapshot_open(const char *dir, qp_snapshot **, qp_err *);
+void qp_snapshot_close(qp_snapshot *); /* takes null */
+/* Every checksum, every reference in range, every row sorted. */
+qp_code qp_snapshot_check(const qp_snapshot *, qp_err *);
+
+/* The view of it; lives as long as the snapshot. Names: node.dense, node.bm25, node.tfidf. */
+const qp_view *qp_snapshot_view(const qp_snapshot *);
+
+/* Beyond the view: for output, filters and evaluation. Documents are numbered in order of key. */
+uint32_t qp_snapshot_documents(const qp_snapshot *);
+qp_str qp_snapshot_document_key(const qp_snapshot *, uint32_t document);
+qp_str qp_snapshot_document_meta(const qp_snapshot *, uint32_t document);
+uint32_t qp_snapshot_document_find(const qp_snapshot *, qp_str key); /* UINT32_MAX: not there */
+uint32_t qp_snapshot_document_of(const qp_snapshot *, qp_id node);
+/* Nodes of a document are [first, first + n). */
+void qp_snapshot_document_nodes(const qp_snapshot *, uint32_t document, qp_id *first, uint32_t *n);
+const char *qp_snapshot_embedder(const qp_snapshot *); /* digest of the model that made node.dense; "" = none */
+uint64_t qp_snapshot_number(const qp_snapshot *);
+/* "year >= 2001 and lang = 'en' and title ~ 'graph'": nodes whose document passes, one bit each, in the arena. */
+qp_code qp_snapshot_where(const qp_snapshot *, const char *expression, const uint64_t **allow, qp_arena *, qp_err *);
+
+#endif

@@ -1,0 +1,84 @@
+/* The store of record: one SQLite database per index folder ("truth.db"), WAL, one writer. Everything else in the
+ * folder ("snapshot-<n>.qp", "CURRENT") can be rebuilt from it.
+ *
+ * A qp_store belongs to one thread. The writer holds an exclusive lock on "<dir>/lock" for as long as it is open for
+ * writing; a second writer, in any process, gets QP_STORE "busy". Every acknowledged call is committed and synced.
+ */
+#ifndef QP_STORE_STORE_H
+#define QP_STORE_STORE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "quipu_op.h"
+#include "store/document.h"
+
+typedef struct qp_store qp_store;
+
+qp_code qp_store_open(const char *dir, bool write, bool create, qp_store **, qp_err *);
+void qp_store_close(qp_store *); /* takes null; an open batch is rolled back */
+
+/* Several puts in one transaction: begin, put..., commit. A put outside a batch is its own transaction. */
+qp_code qp_store_begin(qp_store *, qp_err *);
+qp_code qp_store_commit(qp_store *, qp_err *);
+
+/* ---- documents ---- */
+/* Is the document there with this digest? */
+qp_code qp_store_same(qp_store *, qp_str key, qp_str digest, bool *same, qp_err *);
+/* Adds, or replaces with all its chunks and references. */
+qp_code qp_store_put(qp_store *, const qp_document *, bool *replaced, qp_err *);
+/* Documents whose key or path is `name`; *n of them removed (0: none). */
+qp_code qp_store_remove(qp_store *, qp_str name, uint64_t *n, qp_err *);
+/* Documents of `source` whose keys are not among `seen`: files that are gone from a folder indexed before. */
+qp_code qp_store_prune(qp_store *, qp_str source, const qp_str *seen, size_t n, uint64_t *removed, qp_err *);
+
+/* ---- edges given by a data set, by document key; resolved against what is there when a snapshot is made ---- */
+typedef struct qp_given { qp_str from, to, type; float weight; } qp_given;
+/* Replaces all edges that `source` gave before. */
+qp_code qp_store_given(qp_store *, qp_str source, const qp_given *, size_t n, qp_err *);
+
+/* ---- what resolving reads (ingest/resolve.h) and writes ---- */
+typedef struct qp_stored {   /* a document without its text */
+    int64_t row;
+    qp_str key, path, format, title, meta;
+    uint32_t n_chunks;
+} qp_stored;
+typedef qp_code (*qp_stored_fn)(void *ctx, const qp_stored *, qp_err *);
+typedef qp_code (*qp_reference_fn)(void *ctx, int64_t document, const qp_reference *, qp_err *);
+typedef qp_code (*qp_anchor_fn)(void *ctx, int64_t document, qp_str name, uint32_t chunk, qp_err *);
+qp_code qp_store_documents(qp_store *, qp_stored_fn, void *ctx, qp_err *);    /* in order of key */
+qp_code qp_store_references(qp_store *, qp_reference_fn, void *ctx, qp_err *);
+qp_code qp_store_anchors(qp_store *, qp_anchor_fn, void *ctx, qp_err *);
+qp_code qp_store_givens(qp_store *, qp_code (*)(void *, const qp_given *, qp_err *), void *ctx, qp_err *);
+
+typedef struct qp_edge {     /* resolved: chunk ordinals in documents, by row */
+    int64_t from, to;
+    uint32_t from_chunk, to_chunk;
+    qp_str type;
+    float weight;
+} qp_edge;
+/* Replaces the resolved edges of the whole index. `unknown` = given edges whose ends are not there, for stats. */
+qp_code qp_store_edges(qp_store *, const qp_edge *, size_t n, uint64_t unknown, qp_err *);
+
+/* ---- vectors: keyed by the digest of the indexed text and of the model, so nothing is embedded twice ---- */
+/* The next at most n distinct texts of chunks that have no vector of this model, longest first; texts live in the
+ * arena. *n_out = 0: all are there. */
+typedef struct qp_pending { qp_str text; char digest[33]; } qp_pending;
+qp_code qp_store_pending(qp_store *, const char *model, uint32_t n, qp_pending *out, uint32_t *n_out, uint64_t *left,
+                         qp_arena *, qp_err *);
+qp_code qp_store_vectors(qp_store *, const char *model, uint32_t dim, const qp_pending *, uint32_t n, const float *,
+                         qp_err *);
+
+/* ---- settings of the index, as text: "embedder", "chunk", "language", ... ---- */
+qp_code qp_store_set(qp_store *, const char *key, const char *value, qp_err *);
+qp_code qp_store_get(qp_store *, const char *key, qp_str *value, qp_arena *, qp_err *); /* n == 0: not set */
+
+/* ---- snapshots ---- */
+/* Writes the snapshot that the truth amounts to and publishes it by one atomic rename. Its bytes are a function of the
+ * documents, edges, vectors and settings alone, not of the order or history of writing. Does nothing if the current
+ * one is that already. */
+qp_code qp_store_publish(qp_store *, const qp_watch *, qp_err *);
+
+/* What a passage is found by: title, heading path and text, one per line; in the arena. */
+qp_str qp_indexed_text(qp_arena *, qp_str title, qp_str heading, qp_str text);
+
+#endif
