@@ -68,7 +68,6 @@ typedef struct qp_setting { /* one KEY=VALUE, as with -o */
 typedef struct qp_open_options {
     const char *embedder, *ranker, *writer; /* model names, files or URLs; null: the store's own, else the default;
                                                "none" for none */
-    const char *config;                     /* a YAML file with these settings, or null */
     int threads;                            /* 0: one per core */
     uint64_t seed;
 } qp_open_options;
@@ -100,6 +99,7 @@ qp_code qp_index_delete(qp_index *, const char *const *documents, size_t n, cons
 
 /* ---- questions. JSON is the shape of cli.md; `*json` is malloc'ed text, freed with qp_free. ---- */
 typedef struct qp_ask_options {
+    const char *id;             /* the question's own id, given back as "_id"; or null */
     const char *method;         /* "fastinsight", "hybrid", ... or a pipeline's file; null: the default */
     const qp_setting *settings; /* the method's options */
     size_t n_settings;

@@ -82,6 +82,8 @@ typedef struct qp_view {
     qp_code (*adjacent)(void *, const qp_id *, uint32_t n, qp_walk, qp_adj *, qp_arena *, qp_err *);
     /* Distinct neighbours over the walked types, self-loops none, both directions if the walk says so. */
     qp_code (*degree)(void *, const qp_id *, uint32_t n, qp_walk, uint32_t *out, qp_err *);
+    /* What a node is found by, and what models read: title, heading path and text, one a line (qp_indexed_text); the last
+     * about.to - about.from bytes are the chunk's own text. Of an edge: its type. */
     qp_code (*text)(void *, qp_kind, const qp_id *, uint32_t n, qp_str *out, qp_arena *, qp_err *);
     /* n x dim floats, unit length; a node without a vector gives zeros. */
     qp_code (*vectors)(void *, const char *index, const qp_id *, uint32_t n, float *out, qp_err *);
@@ -166,6 +168,10 @@ typedef struct qp_opt {
     const char *choices;         /* for QP_ENUM: "a|b|c" */
 } qp_opt;
 
+#define QP_NEEDS_EMBEDDER 1u
+#define QP_NEEDS_RANKER 2u
+#define QP_NEEDS_WRITER 4u
+
 typedef struct qp_op {           /* operators, methods and user pipelines are all this */
     const char *name, *help;
     const char *source;          /* "FastInsight, 3.3, Algorithm 2" */
@@ -174,6 +180,7 @@ typedef struct qp_op {           /* operators, methods and user pipelines are al
     int in_min, in_max;          /* sets it reads; checked when a pipeline is loaded */
     qp_set (*run)(qp_query *, const qp_set *in, int n_in, const void *opt);
     const void *self;            /* a loaded pipeline's steps; null for the built-in ones */
+    unsigned needs;              /* QP_NEEDS_*: models that are opened before it runs */
 } qp_op;
 
 /* The only door to an operator: tests the sticky error, the deadline and the arity, then times and traces. */
