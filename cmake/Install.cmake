@@ -1,0 +1,16 @@
+# What `make install` lays down, as far as it is there.
+install(TARGETS quipu_static ARCHIVE)
+if(TARGET quipu_shared)
+    install(TARGETS quipu_shared LIBRARY)
+endif()
+if(TARGET quipu)
+    install(TARGETS quipu RUNTIME)
+endif()
+install(FILES include/quipu.h include/quipu_op.h TYPE INCLUDE)
+install(FILES LICENSE CHANGELOG.md TYPE DOC)
+foreach(folder pipelines prompts models)
+    if(EXISTS ${CMAKE_SOURCE_DIR}/${folder})
+        install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_DATADIR}/quipu
+                PATTERN train EXCLUDE)
+    endif()
+endforeach()
