@@ -13,7 +13,7 @@ flags-build-asan = -DQUIPU_SANITIZE=address,undefined
 flags-build-tsan = -DQUIPU_SANITIZE=thread
 flags-build-fuzz = -DQUIPU_SANITIZE=address,undefined -DQUIPU_FUZZ=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++
 
-.PHONY: all setup build build-asan build-tsan build-fuzz demo test check lint format asan tsan bench reference install clean help
+.PHONY: all setup build build-asan build-tsan build-fuzz demo test check lint fuzz format asan tsan bench reference install clean help
 
 all: build ## set up and build build/quipu (the default)
 
@@ -44,6 +44,9 @@ asan: build-asan
 
 tsan: build-tsan
 	@tools/test build-tsan
+
+fuzz: build-fuzz ## hunt with each fuzz target for FUZZ_SECONDS (60)
+	@tools/fuzz
 
 bench: build ## measure the kernels
 	@build/quipu bench
