@@ -61,7 +61,8 @@ qp_code qp_store_edges(qp_store *, const qp_edge *, size_t n, uint64_t unknown, 
 
 /* ---- vectors: keyed by the digest of the indexed text and of the model, so nothing is embedded twice ---- */
 /* The next at most n distinct texts of chunks that have no vector of this model, longest first; texts live in the
- * arena. *n_out = 0: all are there. */
+ * arena. *n_out = 0: all are there. *left counts them all. The snapshot is made with the vectors of the model last named
+ * here, so an index run with an embedder calls this even if it expects nothing; "" = an index without vectors. */
 typedef struct qp_pending { qp_str text; char digest[33]; } qp_pending;
 qp_code qp_store_pending(qp_store *, const char *model, uint32_t n, qp_pending *out, uint32_t *n_out, uint64_t *left,
                          qp_arena *, qp_err *);
@@ -78,7 +79,7 @@ qp_code qp_store_get(qp_store *, const char *key, qp_str *value, qp_arena *, qp_
  * one is that already. */
 qp_code qp_store_publish(qp_store *, const qp_watch *, qp_err *);
 
-/* What a passage is found by: title, heading path and text, one per line; in the arena. */
+/* What a passage is found by: title, heading path and text, one per line; in the arena. `at` null: no memory. */
 qp_str qp_indexed_text(qp_arena *, qp_str title, qp_str heading, qp_str text);
 
 #endif

@@ -1,0 +1,145 @@
+/* Vectors in the truth: which texts still need one, and keeping them. */
+#include <math.h>
+#include <stdio.h>
+
+#include "store/truth.h"
+
+/* Once per change of chunks the texts without a vector are listed in a temporary table, longest first; each call then
+ * reads its head, and keeping vectors takes rows away: the whole run is linear in the number of chunks. */
+static qp_code list_pending(qp_store *s, const char *model, qp_err *err)
+{
+    qp_code code = qp_truth_exec(s, "CREATE TEMP TABLE IF NOT EXISTS pending(rank INTEGER PRIMARY KEY, digest TEXT UNIQUE,"
+                                    " document INTEGER, ordinal INTEGER); DELETE FROM temp.pending", err);
+    if (code)
+        return code;
+    sqlite3_stmt *stmt = qp_truth_use(s,
+        "INSERT INTO temp.pending(digest, document, ordinal)"
+        " SELECT digest, document, min(ordinal) FROM chunk c WHERE NOT EXISTS" /* one min(): the rest is of its row */
+        "  (SELECT 1 FROM vector v WHERE v.digest = c.digest AND v.model = ?)"
+        " GROUP BY digest ORDER BY bytes DESC, digest", err);
+    if (!stmt)
+        return QP_STORE;
+    qp_truth_bind(stmt, 1, qp_str_of(model));
+    code = qp_truth_run(s, stmt, err);
+    s->left = code ? 0 : sqlite3_changes64(s->db);
+    if (!code)
+        snprintf(s->pending, sizeof s->pending, "%s", model);
+    return code;
+}
+
+/* The snapshot is made with the vectors of the model that was last asked about. */
+static qp_code note_model(qp_store *s, const char *model, qp_err *err)
+{
+    qp_str now;
+    qp_arena_reset(s->mem);
+    qp_code code = qp_state_get(s, "model", &now, s->mem, err);
+    if (code || qp_str_eq(now, qp_str_of(model)))
+        return code;
+    code = qp_truth_enter(s, err);
+    if (code)
+        return code;
+    s->changed = true;
+    return qp_truth_leave(s, qp_state_set(s, "model", qp_str_of(model), err), err);
+}
+
+static qp_code pending_text(qp_store *s, int64_t document, int64_t ordinal, qp_pending *out, qp_arena *a, qp_err *err)
+{
+    sqlite3_stmt *stmt = qp_truth_use(s, "SELECT d.title, c.heading, c.start, c.stop, c.digest FROM chunk c JOIN document d"
+                                         " ON d.row = c.document WHERE c.document = ? AND c.ordinal = ?", err);
+    if (!stmt)
+        return QP_STORE;
+    sqlite3_bind_int64(stmt, 1, document);
+    sqlite3_bind_int64(stmt, 2, ordinal);
+    if (sqlite3_step(stmt) != SQLITE_ROW) {
+        qp_code code = qp_truth_fail(s, err);
+        sqlite3_reset(stmt);
+        return code;
+    }
+    qp_buf text = {0};
+    qp_code code = qp_truth_text(s, document, (uint64_t)sqlite3_column_int64(stmt, 2),
+                                 (uint64_t)sqlite3_column_int64(stmt, 3), &text, err);
+    if (!code) {
+        out->text = qp_indexed_text(a, qp_truth_column(stmt, 0), qp_truth_column(stmt, 1), qp_buf_view(&text));
+        snprintf(out->digest, sizeof out->digest, "%s", (const char *)sqlite3_column_text(stmt, 4));
+        code = out->text.at ? QP_OK : qp_oom(err);
+    }
+    qp_buf_free(&text);
+    sqlite3_reset(stmt);
+    return code;
+}
+
+struct places { /* what the head of temp.pending names */
+    int64_t (*at)[2];
+    uint32_t n;
+};
+
+static qp_code take_place(void *ctx, sqlite3_stmt *stmt, qp_err *err)
+{
+    struct places *p = ctx;
+    (void)err;
+    p->at[p->n][0] = sqlite3_column_int64(stmt, 0);
+    p->at[p->n++][1] = sqlite3_column_int64(stmt, 1);
+    return QP_OK;
+}
+
+qp_code qp_store_pending(qp_store *s, const char *model, uint32_t n, qp_pending *out, uint32_t *n_out, uint64_t *left,
+                         qp_arena *a, qp_err *err)
+{
+    *n_out = 0;
+    qp_code code = note_model(s, model, err);
+    if (!code && strcmp(s->pending, model))
+        code = list_pending(s, model, err);
+    struct places p = {qp_arena_array(a, n, sizeof *p.at), 0};
+    if (!code && n && !p.at)
+        code = qp_oom(err);
+    sqlite3_stmt *head = code ? NULL : qp_truth_use(s, "SELECT document, ordinal FROM temp.pending ORDER BY rank LIMIT ?",
+                                                    err);
+    if (!head)
+        return code ? code : QP_STORE;
+    sqlite3_bind_int64(head, 1, n);
+    code = qp_truth_each(s, head, take_place, &p, err);
+    for (uint32_t i = 0; !code && i < p.n; i++)
+        code = pending_text(s, p.at[i][0], p.at[i][1], &out[i], a, err);
+    if (!code) {
+        *n_out = p.n;
+        if (left)
+            *left = (uint64_t)s->left;
+    }
+    return code;
+}
+
+static qp_code keep(qp_store *s, const char *model, uint32_t dim, const qp_pending *p, const float *v, qp_err *err)
+{
+    sqlite3_stmt *stmt = qp_truth_use(s, "INSERT OR REPLACE INTO vector(digest, model, value) VALUES (?, ?, ?)", err);
+    if (!stmt)
+        return QP_STORE;
+    qp_truth_bind(stmt, 1, qp_str_of(p->digest));
+    qp_truth_bind(stmt, 2, qp_str_of(model));
+    sqlite3_bind_blob64(stmt, 3, v, (sqlite3_uint64)dim * sizeof *v, SQLITE_STATIC);
+    qp_code code = qp_truth_run(s, stmt, err);
+    if (code || strcmp(s->pending, model))
+        return code;
+    stmt = qp_truth_use(s, "DELETE FROM temp.pending WHERE digest = ?", err);
+    if (!stmt)
+        return QP_STORE;
+    qp_truth_bind(stmt, 1, qp_str_of(p->digest));
+    code = qp_truth_run(s, stmt, err);
+    s->left -= code ? 0 : sqlite3_changes64(s->db);
+    return code;
+}
+
+qp_code qp_store_vectors(qp_store *s, const char *model, uint32_t dim, const qp_pending *p, uint32_t n, const float *v,
+                         qp_err *err)
+{
+    for (size_t i = 0; i < (size_t)n * dim; i++)
+        if (!isfinite(v[i]))
+            return qp_fail(err, QP_MODEL, "the embedder gave a vector with a number that is not finite, for '%.60s': try "
+                           "another model", p[i / dim].text.at);
+    qp_code code = qp_truth_enter(s, err);
+    if (code)
+        return code;
+    s->changed = true;
+    for (uint32_t i = 0; !code && i < n; i++)
+        code = keep(s, model, dim, &p[i], v + (size_t)i * dim, err);
+    return qp_truth_leave(s, code, err);
+}
