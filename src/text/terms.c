@@ -1,5 +1,5 @@
 /* Words by a small automaton over word-break classes, ASCII by table, the rest by ICU's properties; the stems of the
- * words seen last are kept in a direct-mapped cache, because Snowball is slower than all else here together.
+ * words seen last are kept in a small cache, because Snowball is slower than all else here together.
  */
 #include "text/terms.h"
 
@@ -29,7 +29,7 @@ enum {
     WORD_MAX = 128,                /* bytes of a word before folding; NFKC makes at most 18 characters of three bytes */
     FOLDED_MAX = WORD_MAX / 3 * 18 + 4,
     CACHED_WORD = 30,              /* longer words are stemmed each time */
-    CACHE_SLOTS = 8192,
+    CACHE_SLOTS = 16384,             /* 1 MB: a word is in one of two neighbours */
     MID = 1
 };
 
@@ -239,15 +239,17 @@ static qp_str stem(qp_terms *t, qp_str word)
             memcpy(&eight, word.at + i, 8);
             h = mix(h, eight);
         }
-        slot = &t->cache[h % CACHE_SLOTS];
-        if (slot->word_n == word.n && memcmp(slot->word, word.at, word.n) == 0)
-            return (qp_str){slot->stem, slot->stem_n};
+        slot = &t->cache[h % CACHE_SLOTS & ~(uint64_t)1];
+        for (int way = 0; way < 2; way++)
+            if (slot[way].word_n == word.n && memcmp(slot[way].word, word.at, word.n) == 0)
+                return (qp_str){slot[way].stem, slot[way].stem_n};
     }
     const sb_symbol *s = sb_stemmer_stem(t->stemmer, (const sb_symbol *)word.at, (int)word.n);
     if (!s) /* no memory for a longer stem: the word itself will do */
         return word;
     qp_str stemmed = {(const char *)s, (size_t)sb_stemmer_length(t->stemmer)};
     if (slot && stemmed.n <= CACHED_WORD) {
+        slot[1] = slot[0]; /* the older of the two goes */
         slot->word_n = (uint8_t)word.n;
         slot->stem_n = (uint8_t)stemmed.n;
         memcpy(slot->word, word.at, word.n);
@@ -295,6 +297,16 @@ static inline size_t simple_word(qp_terms *t, qp_str s, size_t at, qp_term_fn fn
 
 /* ---- cutting ---- */
 
+/* Nearly all characters of dense scripts: three bytes that NFKC and case folding leave as they are. */
+static bool is_folded(qp_str s)
+{
+    if (s.n != 3)
+        return false;
+    uint32_t c = (uint32_t)(s.at[0] & 0x0F) << 12 | (uint32_t)(s.at[1] & 0x3F) << 6 | (s.at[2] & 0x3F);
+    return (c >= 0xAC00 && c <= 0xD7A3) || (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3041 && c <= 0x3096) ||
+           (c >= 0x30A1 && c <= 0x30FA);
+}
+
 /* A run of dense script from `at`: pairs of characters, or the one there is. Returns its end. */
 static size_t each_pair(qp_terms *t, qp_str s, size_t at, qp_term_fn fn, void *ctx)
 {
@@ -309,7 +321,10 @@ static size_t each_pair(qp_terms *t, qp_str s, size_t at, qp_term_fn fn, void *c
 
         if (character.n > WORD_MAX)
             character.n = qp_utf8_floor(character, WORD_MAX);
-        m = fold(character, one);
+        if (is_folded(character))
+            memcpy(one, character.at, m = 3);
+        else
+            m = fold(character, one);
         m = qp_utf8_floor((qp_str){one, m}, m > QP_TERM_MAX / 2 ? QP_TERM_MAX / 2 : m);
         memcpy(pair + n, one, m);
         if (n_run++)
