@@ -1,0 +1,108 @@
+/* GGUF files that come from elsewhere: looked over before they are taken in. */
+#include "model/import.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+
+static void say_nothing(enum ggml_log_level level, const char *text, void *user)
+{
+    (void)level, (void)text, (void)user;
+}
+
+static qp_code check_tensors(const struct gguf_context *g, const char *path, uint64_t size, qp_err *err)
+{
+    uint64_t from = gguf_get_data_offset(g);
+    for (int64_t i = 0; i < gguf_get_n_tensors(g); i++) {
+        uint64_t at = gguf_get_tensor_offset(g, i), bytes = gguf_get_tensor_size(g, i);
+        if (from > size || at > size - from || bytes > size - from - at)
+            return qp_fail(
+                err, QP_MODEL,
+                "%s: tensor '%.60s' lies beyond the end of the file (%llu bytes): it is cut short or damaged; "
+                "fetch it again",
+                path, gguf_get_tensor_name(g, i), (unsigned long long)size);
+    }
+    return QP_OK;
+}
+
+qp_code qp_gguf_check(const char *path, qp_err *err)
+{
+    struct stat info;
+    if (stat(path, &info))
+        return qp_fail(err, QP_MODEL, "%s: cannot be read: %s", path, strerror(errno));
+    ggml_log_set(say_nothing, NULL); /* its reader would print to stderr */
+    struct gguf_context *g = gguf_init_from_file(path, (struct gguf_init_params){.no_alloc = true});
+    if (!g)
+        return qp_fail(err, QP_MODEL, "%s: is no GGUF file, or its header is cut short or damaged", path);
+    qp_code code = check_tensors(g, path, (uint64_t)info.st_size, err);
+    if (!code && gguf_find_key(g, "general.architecture") < 0)
+        code = qp_fail(err, QP_MODEL, "%s: a GGUF file without general.architecture; it holds no model", path);
+    gguf_free(g);
+    return code;
+}
+
+static qp_code copy_bytes(int from, int to, const char *source, const qp_watch *watch, qp_err *err)
+{
+    enum { STEP = 1 << 20 };
+    struct stat info;
+    double start = qp_now_ms(), last = start;
+    char *bytes = malloc(STEP);
+    qp_progress p = {.stage = "copy", .item = source};
+    qp_code code = bytes ? QP_OK : qp_oom(err);
+
+    if (!fstat(from, &info))
+        p.total = (uint64_t)info.st_size;
+    while (!code) {
+        ssize_t n = read(from, bytes, STEP);
+        if (n == 0)
+            break;
+        if (n < 0)
+            code = qp_fail(err, QP_INPUT, "%s: reading failed: %s", source, strerror(errno));
+        for (ssize_t put = 0, step; !code && put < n; put += step)
+            if ((step = write(to, bytes + put, (size_t)(n - put))) < 0)
+                code = qp_fail(err, QP_STORE, "the copy of %s: writing failed: %s", source, strerror(errno));
+        p.done += n > 0 ? (uint64_t)n : 0;
+        if (!code && watch && watch->cancel && *watch->cancel)
+            code = qp_fail(err, QP_STOPPED, "copy of %s: stopped", source);
+        if (watch && watch->progress && (qp_now_ms() - last > 100 || p.done == p.total)) {
+            last = qp_now_ms();
+            p.seconds = (last - start) / 1000;
+            watch->progress(watch->user, &p);
+        }
+    }
+    free(bytes);
+    return code;
+}
+
+qp_code qp_gguf_take(const char *source, const char *path, const qp_watch *watch, qp_err *err)
+{
+    qp_buf temporary = {0};
+    qp_code code = qp_gguf_check(source, err);
+    if (code)
+        return code;
+    qp_buf_fmt(&temporary, "%s.%ld.tmp", path, (long)getpid());
+    if (temporary.oom)
+        return qp_oom(err);
+    int from = open(source, O_RDONLY | O_CLOEXEC),
+        to = open(temporary.at, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (from < 0 || to < 0)
+        code = qp_fail(err, QP_STORE, "%s: cannot be opened: %s", from < 0 ? source : temporary.at, strerror(errno));
+    else
+        code = copy_bytes(from, to, source, watch, err);
+    if (from >= 0)
+        close(from);
+    if (to >= 0 && close(to) && !code)
+        code = qp_fail(err, QP_STORE, "%s: writing failed: %s", temporary.at, strerror(errno));
+    if (!code)
+        code = qp_file_publish(temporary.at, path, err);
+    if (code && to >= 0)
+        unlink(temporary.at);
+    qp_buf_free(&temporary);
+    return code;
+}
