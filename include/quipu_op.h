@@ -137,7 +137,7 @@ typedef struct qp_model {
 } qp_model;
 
 /* ---- one question ---- */
-typedef struct qp_memo qp_memo;  /* latents by (query, node): computed once, whoever asks */
+typedef struct qp_memo qp_memo;  /* latents and more by (question, node): computed once, whoever asks */
 typedef struct qp_trace qp_trace;
 
 typedef struct qp_query {
@@ -145,7 +145,7 @@ typedef struct qp_query {
     const qp_view *graph;
     const qp_model *embedder, *ranker, *writer; /* null: not there */
     qp_arena *mem;
-    qp_memo *memo;               /* null: nothing is kept */
+    qp_memo *memo;               /* null: the query makes one for itself */
     qp_trace *trace;             /* null: nothing is traced */
     qp_walk walk;                /* set by a method's `edges` and `direction` options */
     const uint64_t *allow;       /* metadata filter: only these nodes may be returned or walked to; null: all */
@@ -158,12 +158,12 @@ typedef struct qp_query {
 } qp_query;
 
 /* ---- options: one table per operator serves pipelines, command line, HTTP, Python and the manual ---- */
-typedef enum qp_type { QP_BOOL, QP_INT, QP_FLOAT, QP_TEXT, QP_ENUM } qp_type; /* bool, int64_t, double, const char* x2 */
+typedef enum qp_type { QP_BOOL, QP_INT, QP_FLOAT, QP_TEXT, QP_ENUM } qp_type; /* bool, int64_t, double, const char *x2 */
 typedef struct qp_opt {
     const char *name, *help;
     qp_type type;
     size_t offset;               /* in the options struct: bool, int64_t, double, const char *, const char * */
-    const char *standard;        /* the default, as text */
+    const char *standard;        /* the default, as text; null: not set (zero) */
     double min, max;             /* for numbers, both included */
     const char *choices;         /* for QP_ENUM: "a|b|c" */
 } qp_opt;
@@ -178,8 +178,8 @@ typedef struct qp_op {           /* operators, methods and user pipelines are al
     const qp_opt *opts;          /* ends with a null name */
     size_t opt_size;
     int in_min, in_max;          /* sets it reads; checked when a pipeline is loaded */
-    qp_set (*run)(qp_query *, const qp_set *in, int n_in, const void *opt);
-    const void *self;            /* a loaded pipeline's steps; null for the built-in ones */
+    qp_set (*run)(qp_query *, const qp_set *in, int n_in, const void *opt); /* null for a loaded pipeline: */
+    const void *self;            /* its steps, walked by qp_run; null for the built-in ones */
     unsigned needs;              /* QP_NEEDS_*: models that are opened before it runs */
 } qp_op;
 
@@ -196,6 +196,7 @@ const float *qp_query_vector(qp_query *);
 /* ---- the operators as C calls; each is one qp_run. Manuals: quipu ops NAME. ---- */
 qp_set qp_search(qp_query *, const char *index, uint32_t k);                 /* O_vs */
 qp_set qp_fuse(qp_query *, qp_set a, qp_set b, const char *how, float weight, uint32_t k); /* "rrf" | "minmax" */
+qp_set qp_mix(qp_query *, qp_set a, qp_set b, float weight); /* a by weight of its scores, the rest of b's (min-max) */
 qp_set qp_hop(qp_query *, qp_set, uint32_t hops);                            /* O_gs: new neighbours, nearest first */
 qp_set qp_score(qp_query *, qp_set);                                         /* bi-encoder */
 qp_set qp_rerank(qp_query *, qp_set);                                        /* O_m: cross-encoder */

@@ -1,0 +1,80 @@
+/* Lists of hits: copied, sorted. */
+#include <math.h>
+
+#include "op/op.h"
+
+/* Sorting happens on 64-bit keys: score (best first, NaN last) above id, so that one comparison of whole numbers decides,
+ * ties included. */
+typedef struct entry {
+    uint64_t key;
+    uint32_t at;
+} entry;
+
+static uint64_t key_of(const qp_hit *h)
+{
+    if (isnan(h->score))
+        return (uint64_t)UINT32_MAX << 32 | h->id;
+    float s = h->score + 0.0f; /* -0 to +0: they are equal */
+    uint32_t bits;
+    memcpy(&bits, &s, sizeof bits);
+    uint32_t rising = bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+    return (uint64_t)~rising << 32 | h->id;
+}
+
+/* Bottom-up merge sort: stable, and without a call for each comparison. Returns where the sorted entries are. */
+static entry *merge_sort(entry *a, entry *spare, uint32_t n)
+{
+    for (uint64_t width = 1; width < n; width *= 2) {
+        for (uint64_t from = 0; from < n; from += 2 * width) {
+            uint64_t middle = from + width < n ? from + width : n, to = from + 2 * width < n ? from + 2 * width : n;
+            uint64_t i = from, j = middle;
+            for (uint64_t k = from; k < to; k++)
+                spare[k] = j >= to || (i < middle && a[i].key <= a[j].key) ? a[i++] : a[j++];
+        }
+        entry *swap = a;
+        a = spare;
+        spare = swap;
+    }
+    return a;
+}
+
+qp_list qp_list_sorted(qp_query *q, const qp_hit *hits, uint32_t n, uint32_t k)
+{
+    qp_list none = {0};
+    if (q->err.code != QP_OK || !n)
+        return none;
+    if (k > n)
+        k = n;
+    entry *a = qp_new(q->mem, entry, n), *spare = qp_new(q->mem, entry, n);
+    qp_hit *out = qp_new(q->mem, qp_hit, k);
+    if (!a || !spare || !out) {
+        qp_oom(&q->err);
+        return none;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        a[i] = (entry){key_of(&hits[i]), i};
+    a = merge_sort(a, spare, n);
+    for (uint32_t i = 0; i < k; i++)
+        out[i] = hits[a[i].at];
+    return (qp_list){out, k};
+}
+
+qp_hit *qp_list_copy(qp_query *q, qp_list list)
+{
+    qp_hit *out = q->err.code == QP_OK ? qp_new(q->mem, qp_hit, list.n) : NULL;
+    if (!out)
+        qp_oom(&q->err);
+    else if (list.n)
+        memcpy(out, list.at, list.n * sizeof *out);
+    return out;
+}
+
+const qp_id *qp_list_ids(qp_query *q, qp_list list)
+{
+    qp_id *out = q->err.code == QP_OK ? qp_new(q->mem, qp_id, list.n) : NULL;
+    if (!out)
+        qp_oom(&q->err);
+    for (uint32_t i = 0; out && i < list.n; i++)
+        out[i] = list.at[i].id;
+    return out;
+}

@@ -1,0 +1,37 @@
+/* The operators by name, one a file, and the options that several share; for src/op and src/method. */
+#ifndef QP_OP_OPS_H
+#define QP_OP_OPS_H
+
+#include "op/op.h"
+
+extern const qp_op qp_op_search, qp_op_fuse, qp_op_hop, qp_op_score, qp_op_rerank, qp_op_granker, qp_op_stex,
+    qp_op_join, qp_op_minus, qp_op_top;
+
+typedef struct qp_search_opt { /* for callers that set more than qp_search does */
+    const char *index;
+    int64_t k;
+    bool exact;
+    double k1, b;
+} qp_search_opt;
+
+/* The two options of every operator that walks. */
+#define QP_EDGES_HERE(type)                                                                        \
+    QP_OPTION("edges", "edge types walked, as cites,ref; * = all; not set: the method's", QP_TEXT, \
+              offsetof(type, edges), NULL, 0, 0, NULL)
+#define QP_DIRECTION_HERE(type)                                                                                 \
+    QP_OPTION("direction", "which way; query: the method's", QP_ENUM, offsetof(type, direction), "query", 0, 0, \
+              "query|both|out|in")
+
+/* The walk that a degree counts: of the nodes that reach a node. Against the arrow, if the walk has a direction. */
+static inline qp_walk qp_walk_reversed(qp_walk w)
+{
+    w.direction = w.direction == QP_OUT ? QP_IN : w.direction == QP_IN ? QP_OUT : QP_BOTH;
+    return w;
+}
+
+static inline bool qp_query_allows(const qp_query *q, qp_id id)
+{
+    return !q->allow || (q->allow[id / 64] >> (id % 64) & 1);
+}
+
+#endif

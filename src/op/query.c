@@ -1,0 +1,81 @@
+/* A question's life: begin, its vector, when it is over, end. */
+#include "base/clock.h"
+#include "op/memo.h"
+#include "op/op.h"
+
+qp_code qp_query_begin(qp_query *q, qp_str text, qp_err *err)
+{
+    *q = (qp_query){.text = text, .walk = {.types = ~0ull, .direction = QP_BOTH}};
+    q->mem = qp_arena_new();
+    return q->mem ? QP_OK : qp_oom(err);
+}
+
+void qp_query_end(qp_query *q)
+{
+    if (q->memo && q->memo->own)
+        qp_memo_free(q->memo);
+    qp_arena_free(q->mem);
+    q->memo = NULL;
+    q->mem = NULL;
+}
+
+bool qp_query_over(qp_query *q, const char *where)
+{
+    if (q->err.code != QP_OK)
+        return true;
+    if (q->cancel && *q->cancel)
+        qp_fail(&q->err, QP_STOPPED, "stopped at '%s' by the caller", where);
+    else if (q->deadline > 0 && qp_now_ms() > q->deadline)
+        qp_fail(&q->err, QP_STOPPED, "the deadline passed at '%s': allow more time, or ask for less (budget, k)",
+                where);
+    return q->err.code != QP_OK;
+}
+
+/* Refuses an embedder whose vectors cannot be compared with the index's. */
+static bool embedder_fits(qp_query *q)
+{
+    if (!q->graph->dim)
+        qp_fail(&q->err, QP_MODEL, "the index has no vectors: index it again with an embedder, or ask with -m bm25");
+    else if (!q->embedder || !q->embedder->embed)
+        qp_fail(&q->err, QP_MODEL,
+                "dense search needs an embedder and there is none: `quipu model pull` one, or ask with -m bm25");
+    else if (q->embedder->dim != q->graph->dim)
+        qp_fail(&q->err, QP_MODEL,
+                "the index has vectors of %u numbers, the embedder %s makes %u: use the one it was indexed with",
+                q->graph->dim, q->embedder->name, q->embedder->dim);
+    return q->err.code == QP_OK;
+}
+
+const float *qp_query_vector(qp_query *q)
+{
+    if (q->err.code != QP_OK)
+        return NULL;
+    if (q->vector)
+        return q->vector;
+    if (!embedder_fits(q))
+        return NULL;
+    float *v = qp_new(q->mem, float, q->embedder->dim);
+    if (!v) {
+        qp_oom(&q->err);
+        return NULL;
+    }
+    double start = qp_now_ms();
+    qp_code code = q->embedder->embed(q->embedder->self, QP_QUERY, &q->text, 1, v, &q->err);
+    qp_trace_add_model_ms(q, "embed", qp_now_ms() - start);
+    if (code != QP_OK)
+        return NULL;
+    q->vector = v;
+    return v;
+}
+
+qp_walk qp_query_walk(qp_query *q, const char *edges, const char *direction)
+{
+    qp_walk walk = q->walk;
+    if (edges && strcmp(edges, "*") == 0)
+        walk.types = ~0ull;
+    else if (edges && *edges)
+        q->graph->types(q->graph->self, edges, &walk.types, &q->err);
+    if (direction && strcmp(direction, "query") != 0)
+        walk.direction = *direction == 'o' ? QP_OUT : *direction == 'i' ? QP_IN : QP_BOTH;
+    return walk;
+}

@@ -1,0 +1,19 @@
+/* The operators, in the order of the manual. */
+#include "op/ops.h"
+
+static const qp_op *const all[] = {&qp_op_search, &qp_op_fuse,    &qp_op_hop,  &qp_op_score,
+                                   &qp_op_rerank, &qp_op_granker, &qp_op_stex, &qp_op_join,
+                                   &qp_op_minus,  &qp_op_top,     NULL};
+
+const qp_op *const *qp_ops(void)
+{
+    return all;
+}
+
+const qp_op *qp_op_find(const char *name)
+{
+    for (const qp_op *const *op = all; *op; op++)
+        if (strcmp((*op)->name, name) == 0)
+            return *op;
+    return NULL;
+}
