@@ -1,0 +1,178 @@
+#include <ctype.h>
+
+#include "eval/measure.h"
+
+enum { WORDS = 512, TEXT = 4096 };
+
+/* SQuAD's normalisation: lower case, no punctuation, no articles, words one blank apart; citation marks [n] go first.
+ * ASCII as in the script; other bytes stay. Longer texts are cut at TEXT bytes. */
+static size_t normalise(qp_str s, char out[TEXT])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s.n && n + 2 < TEXT; i++) {
+        unsigned char c = (unsigned char)s.at[i];
+        size_t j = i + 1;
+
+        while (c == '[' && j < s.n && isdigit((unsigned char)s.at[j]))
+            j++;
+        if (c == '[' && j > i + 1 && j < s.n && s.at[j] == ']')
+            i = j;
+        else if (isspace(c))
+            out[n++] = ' ';
+        else if (!ispunct(c))
+            out[n++] = (char)tolower(c);
+    }
+    out[n] = 0;
+    return n;
+}
+
+/* The words of a normalised text without articles, as slices of it. */
+static uint32_t words_of(const char *text, size_t n, qp_str words[WORDS])
+{
+    uint32_t count = 0;
+
+    for (qp_str rest = {text, n}; rest.at && count < WORDS;) {
+        qp_str word = qp_str_split(rest, ' ', &rest);
+
+        if (word.n && !qp_str_eq(word, QP_STR("a")) && !qp_str_eq(word, QP_STR("an")) &&
+            !qp_str_eq(word, QP_STR("the")))
+            words[count++] = word;
+    }
+    return count;
+}
+
+/* Words of a that b has too, each as often as both have it. */
+static uint32_t shared(const qp_str *a, uint32_t na, const qp_str *b, uint32_t nb)
+{
+    bool used[WORDS] = {false};
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < na; i++)
+        for (uint32_t j = 0; j < nb; j++)
+            if (!used[j] && qp_str_eq(a[i], b[j])) {
+                used[j] = true;
+                n++;
+                break;
+            }
+    return n;
+}
+
+static double token_f1(qp_str answer, qp_str gold)
+{
+    char a[TEXT], g[TEXT];
+    qp_str aw[WORDS], gw[WORDS];
+    uint32_t na = words_of(a, normalise(answer, a), aw), ng = words_of(g, normalise(gold, g), gw);
+    uint32_t both = shared(aw, na, gw, ng);
+    double p = na ? (double)both / na : 0, r = ng ? (double)both / ng : 0;
+
+    if (!na || !ng)
+        return na == ng;
+    return p + r > 0 ? 2 * p * r / (p + r) : 0;
+}
+
+static bool exact(qp_str answer, qp_str gold)
+{
+    char a[TEXT], g[TEXT];
+    qp_str aw[WORDS], gw[WORDS];
+    uint32_t na = words_of(a, normalise(answer, a), aw), ng = words_of(g, normalise(gold, g), gw);
+
+    for (uint32_t i = 0; i < na && na == ng; i++)
+        if (!qp_str_eq(aw[i], gw[i]))
+            return false;
+    return na == ng;
+}
+
+static double em(const qp_outcome *o, uint32_t k)
+{
+    (void)k;
+    for (uint32_t i = 0; o->answer && i < o->answer->n_gold; i++)
+        if (exact(o->answer->text, o->answer->gold[i]))
+            return 1;
+    return 0;
+}
+
+static double f1(const qp_outcome *o, uint32_t k)
+{
+    double best = 0;
+
+    (void)k;
+    for (uint32_t i = 0; o->answer && i < o->answer->n_gold; i++) {
+        double one = token_f1(o->answer->text, o->answer->gold[i]);
+
+        best = one > best ? one : best;
+    }
+    return best;
+}
+
+static uint32_t cited_right(const qp_answered *a)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < a->n_cited; i++)
+        n += a->cited[i] > 0;
+    return n;
+}
+
+static double cite_p(const qp_outcome *o, uint32_t k)
+{
+    (void)k;
+    return o->answer && o->answer->n_cited ? (double)cited_right(o->answer) / o->answer->n_cited : 0;
+}
+
+static double cite_r(const qp_outcome *o, uint32_t k)
+{
+    (void)k;
+    return o->answer && o->relevant ? (double)cited_right(o->answer) / o->relevant : 0;
+}
+
+static double cite_ok(const qp_outcome *o, uint32_t k)
+{
+    (void)k;
+    return o->answer && o->answer->citations ? (double)o->answer->supported / o->answer->citations : 0;
+}
+
+const qp_measure qp_measure_em = {
+    .name = "em",
+    .help = "exact match: the answer is an accepted one, but for case, articles and punctuation",
+    .definition = "1 if normalise(answer) = normalise(a) for an accepted a, else 0; citation marks left out",
+    .citation = "Rajpurkar and others 2016 (SQuAD), evaluate-v1.1.py",
+    .wants = QP_WANTS_ANSWER,
+    .of = em,
+};
+
+const qp_measure qp_measure_f1 = {
+    .name = "f1",
+    .help = "overlap in words with the nearest accepted answer",
+    .definition = "max over accepted a of 2PR / (P + R), P and R over words with multiplicity",
+    .citation = "Rajpurkar and others 2016 (SQuAD), evaluate-v1.1.py",
+    .wants = QP_WANTS_ANSWER,
+    .of = f1,
+};
+
+const qp_measure qp_measure_cite_p = {
+    .name = "cite_p",
+    .help = "share of the cited documents that are relevant",
+    .definition = "|cited and relevant| / |cited|, distinct documents; 0 without a citation",
+    .citation = "Gao and others 2023 (ALCE), citation precision, over documents judged relevant",
+    .wants = QP_WANTS_ANSWER,
+    .of = cite_p,
+};
+
+const qp_measure qp_measure_cite_r = {
+    .name = "cite_r",
+    .help = "share of the relevant documents that are cited",
+    .definition = "|cited and relevant| / R",
+    .citation = "Gao and others 2023 (ALCE), citation recall, over documents judged relevant",
+    .wants = QP_WANTS_ANSWER,
+    .of = cite_r,
+};
+
+const qp_measure qp_measure_cite_ok = {
+    .name = "cite_ok",
+    .help = "share of the citations whose source has a sentence that bears the claim out",
+    .definition = "|supported citations| / |citations|; 0 without a citation",
+    .citation = "ours: the check that `ask` makes",
+    .wants = QP_WANTS_ANSWER,
+    .of = cite_ok,
+};

@@ -1,0 +1,70 @@
+/* Measures: what is right about one question's ranking or answer, as a number; higher is better.
+ *
+ * A measure is a record that carries its own definition and where it comes from; one table lists them, a file each.
+ * `name@k` looks at the first k ranks, `name` alone at the whole ranking. Relevant = judged above 0; a document nobody
+ * judged counts 0, as in trec_eval. Pure functions: any thread.
+ */
+#ifndef QP_EVAL_MEASURE_H
+#define QP_EVAL_MEASURE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "quipu_op.h"
+
+/* An answer beside what is known to be right. */
+typedef struct qp_answered {
+    qp_str text;        /* citation marks [n] included */
+    const qp_str *gold; /* accepted answers */
+    uint32_t n_gold;
+    const double *cited; /* grade of each distinct document cited */
+    uint32_t n_cited;
+    uint32_t citations, supported; /* citations, and how many a sentence of the source bears out */
+} qp_answered;
+
+/* What a method gave for one question, beside its judgements. */
+typedef struct qp_outcome {
+    const double *grade; /* of the document at each rank, best first */
+    uint32_t n;
+    const double *ideal;       /* grades above 0 of all judged documents, falling */
+    uint32_t relevant;         /* how many those are */
+    const double *distance;    /* relevant x n: u(document at that rank -> relevant document), see topology.h;
+                                 infinite: no path; null: no graph was looked at */
+    const qp_answered *answer; /* null: none was asked for */
+} qp_outcome;
+
+typedef enum qp_wants { QP_WANTS_RANKING, QP_WANTS_GRAPH, QP_WANTS_ANSWER } qp_wants;
+
+typedef struct qp_measure {
+    const char *name, *help;
+    const char *definition; /* the formula, with i a rank from 1 and g(i) the grade there */
+    const char *citation;
+    qp_wants wants;
+    bool cut;                                     /* takes @k */
+    double (*of)(const qp_outcome *, uint32_t k); /* k: at least 1; UINT32_MAX: the whole ranking */
+} qp_measure;
+
+/* All measures, in the order of the manual; ends with null. */
+const qp_measure *const *qp_measures(void);
+
+/* "ndcg@10": a measure and where it is cut. */
+typedef struct qp_metric {
+    const qp_measure *measure;
+    uint32_t k;    /* UINT32_MAX: not cut */
+    char name[32]; /* as it was asked for */
+} qp_metric;
+
+/* "ndcg@10,map" into metrics in the arena. QP_INPUT: an unknown name (with the nearest), a k of 0 or above `depth`. */
+qp_code qp_metrics_parse(const char *list, uint32_t depth, const qp_metric **, uint32_t *n, qp_arena *, qp_err *);
+
+/* The files of the table. */
+extern const qp_measure qp_measure_ndcg, qp_measure_ndcg_bin, qp_measure_recall, qp_measure_recall_cap, qp_measure_p,
+    qp_measure_hit, qp_measure_mrr, qp_measure_map, qp_measure_tr, qp_measure_misstr, qp_measure_em, qp_measure_f1,
+    qp_measure_cite_p, qp_measure_cite_r, qp_measure_cite_ok;
+
+/* The ranks a measure cut at k looks at. */
+static inline uint32_t qp_outcome_depth(const qp_outcome *o, uint32_t k)
+{
+    return o->n < k ? o->n : k;
+}
+
+#endif
