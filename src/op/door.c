@@ -21,7 +21,7 @@ qp_set qp_run(qp_query *q, const qp_op *op, const qp_set *in, int n_in, const vo
         sum += in[i].nodes.n;
     uint32_t step = qp_trace_open(q, op, opt, sum);
     q->depth++;
-    qp_set out = op->run(q, in, n_in, opt);
+    qp_set out = op->self ? qp_pipeline_run(q, op, in, n_in, opt) : op->run(q, in, n_in, opt);
     q->depth--;
     if (q->err.code != QP_OK)
         out = none;

@@ -90,9 +90,9 @@ static inline qp_set qp_set_of(qp_list nodes)
 }
 
 /* ---- user pipelines (YAML) ---- */
-/* Loads and checks a pipeline; it is an operator like any other, freed with qp_pipeline_free. `find` knows what else a
- * step may name: the methods, which are a layer above. */
-qp_code qp_pipeline_load(const char *path, const qp_op *(*find)(const char *name), const qp_op **, qp_err *);
+/* Loads and checks a pipeline; it is an operator like any other, freed with qp_pipeline_free. `more`: what a step may name
+ * beside the operators (the methods, a layer above), ending with null. */
+qp_code qp_pipeline_load(const char *path, const qp_op *const *more, const qp_op **, qp_err *);
 void qp_pipeline_free(const qp_op *);
 qp_set qp_pipeline_run(qp_query *, const qp_op *, const qp_set *in, int n_in, const void *opt); /* for the door */
 
