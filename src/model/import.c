@@ -125,7 +125,7 @@ qp_code qp_model_import(const char *path, const char *name, const qp_setting *se
         code = qp_models_file(name, &target, mem, err);
     if (!code && qp_str_ends(qp_str_of(path), QP_STR(".gguf")))
         code = n ? qp_fail(err, QP_INPUT, "%s: a GGUF file is taken as it is, so options do not apply", path)
-                 : qp_gguf_take(path, target, watch, err);
+                 : qp_gguf_take(path, target, &o, watch, err);
     else if (!code)
         code = qp_checkpoint_convert(path, target, &o, watch, err);
     qp_arena_free(mem);

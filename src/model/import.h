@@ -37,6 +37,8 @@ typedef struct qp_checkpoint {
 typedef struct qp_import_options {
     enum ggml_type type;
     const char *name, *pooling, *segments, *license; /* null: as the checkpoint says */
+    const char *query_prefix, *passage_prefix;       /* the same */
+    uint32_t max_tokens;                             /* 0: the same */
 } qp_import_options;
 
 /* A checkpoint (folder or .safetensors file) as GGUF at `path`, which is written beside its place and published whole. */
@@ -79,7 +81,7 @@ qp_code qp_vocab_sentencepiece(qp_vocab *, qp_arena *, qp_str bytes, const char 
 
 /* A GGUF file's header and tensors lie within the file. QP_MODEL with the reason if not. */
 qp_code qp_gguf_check(const char *path, qp_err *);
-/* A copy of a checked GGUF file at `path`, published whole. */
-qp_code qp_gguf_take(const char *source, const char *path, const qp_watch *, qp_err *);
+/* A checked GGUF file at `path`, published whole; the options' prefixes and longest input become keys of it. */
+qp_code qp_gguf_take(const char *source, const char *path, const qp_import_options *, const qp_watch *, qp_err *);
 
 #endif

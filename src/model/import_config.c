@@ -277,12 +277,12 @@ static qp_code write_segments(qp_checkpoint *c, struct gguf_context *out, const 
     return QP_OK;
 }
 
-static qp_code write_longest(qp_checkpoint *c, struct gguf_context *out, qp_err *err)
+static qp_code write_longest(qp_checkpoint *c, struct gguf_context *out, const qp_import_options *o, qp_err *err)
 {
     yyjson_doc *doc;
     qp_code code = qp_checkpoint_json(c->folder, "sentence_bert_config.json", &doc, err);
     yyjson_val *longest = yyjson_obj_get(yyjson_doc_get_root(doc), "max_seq_length");
-    uint64_t n = yyjson_get_uint(longest);
+    uint64_t n = o->max_tokens ? o->max_tokens : yyjson_get_uint(longest);
 
     if (!n)
         n = yyjson_get_uint(yyjson_obj_get(c->tokenizer_config, "model_max_length"));
@@ -293,7 +293,7 @@ static qp_code write_longest(qp_checkpoint *c, struct gguf_context *out, qp_err 
     return code;
 }
 
-static qp_code write_prefixes(qp_checkpoint *c, struct gguf_context *out, qp_err *err)
+static qp_code write_prefixes(qp_checkpoint *c, struct gguf_context *out, const qp_import_options *o, qp_err *err)
 {
     yyjson_doc *doc;
     qp_code code = qp_checkpoint_json(c->folder, "config_sentence_transformers.json", &doc, err);
@@ -303,6 +303,8 @@ static qp_code write_prefixes(qp_checkpoint *c, struct gguf_context *out, qp_err
 
     if (!passage)
         passage = yyjson_get_str(yyjson_obj_get(prompts, "document"));
+    query = o->query_prefix ? o->query_prefix : query;
+    passage = o->passage_prefix ? o->passage_prefix : passage;
     if (query && *query)
         gguf_set_val_str(out, "quipu.query_prefix", query);
     if (passage && *passage)
@@ -315,7 +317,7 @@ qp_code qp_import_use(qp_checkpoint *c, struct gguf_context *out, const qp_impor
 {
     qp_code code;
     if ((code = write_pooling(c, out, o, err)) || (code = write_segments(c, out, o, err)) ||
-        (code = write_longest(c, out, err)))
+        (code = write_longest(c, out, o, err)))
         return code;
-    return write_prefixes(c, out, err);
+    return write_prefixes(c, out, o, err);
 }
