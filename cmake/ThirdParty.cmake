@@ -11,7 +11,7 @@ find_library(STEMMER stemmer REQUIRED) # these two have no .pc file
 find_path(HNSWLIB hnswlib/hnswlib.h REQUIRED)
 
 function(third_party_folder name out)
-    execute_process(COMMAND ${CMAKE_SOURCE_DIR}/tools/setup where ${name}
+    execute_process(COMMAND ${CMAKE_COMMAND} -E env QUIPU_NATIVE=${QUIPU_NATIVE} ${CMAKE_SOURCE_DIR}/tools/setup where ${name}
                     OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     if(NOT EXISTS ${folder})
         message(FATAL_ERROR "${name} is not in the cache: run tools/setup first (make does)")
