@@ -5,6 +5,6 @@
 #include "quipu_op.h"
 
 extern const qp_op qp_method_vector, qp_method_bm25, qp_method_tfidf, qp_method_hybrid, qp_method_rerank, qp_method_gar,
-    qp_method_hyde, qp_method_ircot, qp_method_fastinsight;
+    qp_method_hyde, qp_method_ircot, qp_method_splade, qp_method_fastinsight;
 
 #endif

@@ -308,20 +308,22 @@ static qp_code read_options(qp_loader *l, const yaml_node_t *node, qp_stage *s)
 /* ---- repeat ---- */
 static qp_code read_repeat_key(qp_loader *l, const yaml_node_t *key, const yaml_node_t *value, int depth, qp_stage *s)
 {
-    static const qp_opt times = {.name = "times", .type = QP_INT, .min = 1, .max = QP_ROUNDS_MAX};
     const char *name = qp_loader_text(l, key, "a key"), *text;
-    if (!name)
-        return l->err->code;
-    if (strcmp(name, "while") == 0)
+    qp_err inner = {0};
+    const qp_opt *o = name ? qp_option_find(&qp_op_repeat, name, &inner) : NULL;
+    if (!o)
+        return name ? qp_loader_refuse(l, key, "%s", inner.message) : l->err->code;
+    switch (*name) {
+    case 'w':
         return read_condition(l, value, &s->go_on);
-    if (strcmp(name, "do") == 0)
+    case 'd':
         return qp_loader_stages(l, value, depth + 1, &s->body);
-    if (strcmp(name, "until") == 0)
-        return QP_OK; /* read when the body has been, which may make its set */
-    if (strcmp(name, "times") != 0)
-        return qp_loader_refuse(l, key, "repeat has no '%s' (while, until, times, do)", name);
-    text = qp_loader_text(l, value, "times");
-    return text ? read_number(l, value, text, &times, &s->times) : l->err->code;
+    case 't':
+        text = qp_loader_text(l, value, "times");
+        return text ? read_number(l, value, text, o, &s->times) : l->err->code;
+    default: /* until: read when the body has been, which may make its set */
+        return QP_OK;
+    }
 }
 
 static qp_code read_repeat(qp_loader *l, const yaml_node_t *node, int depth, qp_stage *s)

@@ -1,4 +1,5 @@
 /* Running a pipeline: its steps in order, and repeat, which runs steps again while a set is still to change. */
+#include "op/ops.h"
 #include "op/pipeline.h"
 
 typedef struct frame { /* one run */
@@ -102,3 +103,19 @@ qp_set qp_pipeline_run(qp_query *q, const qp_op *op, const qp_set *in, int n_in,
     q->walk = outer;
     return f.set[0];
 }
+
+/* What a repeat may say; its values are conditions and numbers of the pipeline, not an options struct. */
+static const qp_opt opts[] = {{"while", "a condition tested before each round, as ret < 100: a set's size", QP_TEXT, 0,
+                               NULL, 0, 0, NULL},
+                              {"until", "a condition tested after each round", QP_TEXT, 0, NULL, 0, 0, NULL},
+                              {"times", "how many rounds at most", QP_INT, 0, "10000", 1, QP_ROUNDS_MAX, NULL},
+                              {"do", "the steps", QP_TEXT, 0, NULL, 0, 0, NULL},
+                              {0}};
+
+const qp_op qp_op_repeat = {
+    .name = "repeat",
+    .help =
+        "in a pipeline: steps, again and again; ends too when a round leaves the condition's set as large as it was",
+    .source = "FastInsight, Algorithm 1, line 3",
+    .opts = opts,
+};

@@ -1,0 +1,62 @@
+#include "method/prompt.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/share.h"
+#include "op/op.h"
+
+enum { LONGEST = 64 << 10 };
+
+static void fill(qp_buf *out, qp_str template, const qp_field *fields, size_t n)
+{
+    while (template.n) {
+        qp_buf_str(out, qp_str_split(template, '{', &template));
+        if (!template.at)
+            break;
+        qp_str rest, name = qp_str_split(template, '}', &rest);
+        size_t i = 0;
+        while (i < n && !(rest.at && qp_str_eq(name, qp_str_of(fields[i].name))))
+            i++;
+        if (i < n) {
+            qp_buf_str(out, fields[i].value);
+            template = rest;
+        } else {
+            qp_buf_char(out, '{');
+        }
+    }
+}
+
+qp_str qp_prompt(qp_query *q, const char *file, const char *standard, const qp_field *fields, size_t n)
+{
+    qp_str none = {"", 0}, name = qp_arena_fmt(q->mem, "prompts/%s", standard);
+    const char *path = file && *file ? file : qp_share_find(q->mem, name.at);
+    qp_buf template = {0}, out = {0};
+    if (!path)
+        qp_fail(&q->err, QP_INPUT, "%s is not among Quipu's files: set QUIPU_SHARE to the folder that has it", name.at);
+    else if (qp_file_read(path, LONGEST, &template, &q->err) == QP_OK)
+        fill(&out, qp_buf_view(&template), fields, n);
+    qp_str text = q->err.code == QP_OK ? qp_arena_str(q->mem, qp_buf_view(&out)) : none;
+    if (q->err.code == QP_OK && (template.oom || out.oom || text.n != out.n))
+        qp_oom(&q->err);
+    qp_buf_free(&template);
+    qp_buf_free(&out);
+    return text;
+}
+
+qp_str qp_write(qp_query *q, qp_str prompt, qp_sampling sampling)
+{
+    qp_str out = {"", 0};
+    if (qp_query_over(q, "writer"))
+        return out;
+    if (!q->writer || !q->writer->generate) {
+        qp_fail(&q->err, QP_MODEL,
+                "this method needs a writer and there is none: `quipu model pull` one, or ask with -m hybrid");
+        return out;
+    }
+    sampling.cancel = q->cancel;
+    double start = qp_now_ms();
+    qp_message message = {"user", prompt};
+    q->writer->generate(q->writer->self, &message, 1, &sampling, &out, q->mem, &q->err);
+    qp_trace_add_model_ms(q, "write", qp_now_ms() - start);
+    return q->err.code == QP_OK ? qp_str_trim(out) : (qp_str){"", 0};
+}

@@ -1,0 +1,18 @@
+/* Prompts are files that users can replace; what a writer answers to one. */
+#ifndef QP_METHOD_PROMPT_H
+#define QP_METHOD_PROMPT_H
+
+#include "quipu_op.h"
+
+typedef struct qp_field { /* {name} in a prompt becomes value */
+    const char *name;
+    qp_str value;
+} qp_field;
+
+/* The prompt in `file`, or in prompts/`standard` where file is null, its fields filled in; other braces, and braces in
+ * values, stay as they are. Empty after an error. */
+qp_str qp_prompt(qp_query *, const char *file, const char *standard, const qp_field *, size_t n);
+/* What the writer answers, without white space around it. Empty after an error: QP_MODEL if there is no writer. */
+qp_str qp_write(qp_query *, qp_str prompt, qp_sampling);
+
+#endif
