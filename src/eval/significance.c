@@ -90,7 +90,7 @@ static int by_value(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-static double column_mean(const qp_draws *d, uint32_t column)
+double qp_draws_average(const qp_draws *d, uint32_t column)
 {
     double sum = 0;
 
@@ -119,7 +119,7 @@ static qp_interval interval(double mean, double *draws, uint32_t n)
 qp_interval qp_draws_mean(const qp_draws *d, uint32_t column, double *scratch)
 {
     memcpy(scratch, d->boot + (size_t)column * d->n, d->n * sizeof *scratch);
-    return interval(column_mean(d, column), scratch, d->n);
+    return interval(qp_draws_average(d, column), scratch, d->n);
 }
 
 qp_interval qp_draws_difference(const qp_draws *d, uint32_t a, uint32_t b, double *scratch)
@@ -128,13 +128,13 @@ qp_interval qp_draws_difference(const qp_draws *d, uint32_t a, uint32_t b, doubl
 
     for (uint32_t r = 0; r < d->n; r++)
         scratch[r] = x[r] - y[r];
-    return interval(column_mean(d, a) - column_mean(d, b), scratch, d->n);
+    return interval(qp_draws_average(d, a) - qp_draws_average(d, b), scratch, d->n);
 }
 
 double qp_draws_p(const qp_draws *d, uint32_t a, uint32_t b)
 {
     const double *x = d->flip + (size_t)a * d->n, *y = d->flip + (size_t)b * d->n;
-    double seen = fabs(column_mean(d, a) - column_mean(d, b)) - 1e-12; /* equal up to the order of adding */
+    double seen = fabs(qp_draws_average(d, a) - qp_draws_average(d, b)) - 1e-12; /* equal up to the order of adding */
     uint32_t far = 0;
 
     for (uint32_t r = 0; r < d->n; r++)

@@ -26,6 +26,7 @@ typedef struct qp_draws {
 qp_code qp_draws_make(const double *value, uint32_t questions, uint32_t columns, uint32_t n, uint64_t seed, int threads,
                       qp_draws *, qp_arena *, qp_err *);
 
+double qp_draws_average(const qp_draws *, uint32_t column);
 /* Mean of a column and the 2.5% and 97.5% points of its bootstrap means. `scratch`: n doubles. */
 qp_interval qp_draws_mean(const qp_draws *, uint32_t column, double *scratch);
 /* The same of the difference a - b. */

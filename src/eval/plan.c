@@ -1,0 +1,199 @@
+/* Which questions, contenders and metrics an evaluation has, from its options. */
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "eval/evaluation.h"
+#include "op/op.h"
+
+static const qp_opt table[] = {
+    {"metrics", "what is measured, as ndcg@10,recall@100; unset: what suits the task", QP_TEXT,
+     offsetof(qp_plan, metrics), NULL, 0, 0, NULL},
+    {"task", "retrieval: rankings against qrels.tsv; answers: also answer, against answers.jsonl", QP_ENUM,
+     offsetof(qp_plan, task), "retrieval", 0, 0, "retrieval|answers"},
+    {"extract", "answers: quote, do not write", QP_BOOL, offsetof(qp_plan, extract), "false", 0, 0, NULL},
+    {"split", "only one half of the questions, drawn with the seed: tune on dev, report on test", QP_ENUM,
+     offsetof(qp_plan, split), "all", 0, 0, "all|dev|test"},
+    {"graph", "edge types that tr and misstr look at", QP_TEXT, offsetof(qp_plan, graph), "*", 0, 0, NULL},
+    {"first", "the contender whose first ten the correlations with recall start from", QP_TEXT,
+     offsetof(qp_plan, first), "vector", 0, 0, NULL},
+    {"share", "compute what several methods ask of the models once, and charge it to each", QP_BOOL,
+     offsetof(qp_plan, share), "true", 0, 0, NULL},
+    {"jobs", "questions at once; above 1 the times are those of a busy machine", QP_INT, offsetof(qp_plan, jobs), "1",
+     1, 256, NULL},
+    {0},
+};
+
+const qp_op qp_plan_options = {.name = "eval",
+                               .help = "what an evaluation does",
+                               .opts = table,
+                               .opt_size = sizeof(qp_plan)};
+
+static bool is_plan_option(const char *key)
+{
+    for (const qp_opt *o = table; o->name; o++)
+        if (strcmp(o->name, key) == 0)
+            return true;
+    return false;
+}
+
+/* Settings that the evaluation knows are its own, the rest is for the methods. */
+static qp_code part_settings(qp_evaluation *e, qp_setting **for_methods, size_t *n_methods, qp_err *err)
+{
+    const qp_eval_options *o = e->options;
+    qp_setting *own = qp_new(e->mem, qp_setting, o->n_settings + 1),
+               *rest = qp_new(e->mem, qp_setting, o->n_settings + 1);
+    size_t n = 0, m = 0;
+
+    if (!own || !rest)
+        return qp_oom(err);
+    for (size_t i = 0; i < o->n_settings; i++)
+        if (is_plan_option(o->settings[i].key))
+            own[n++] = o->settings[i];
+        else
+            rest[m++] = o->settings[i];
+    *for_methods = rest;
+    *n_methods = m;
+    return qp_options_fill(&qp_plan_options, own, n, &e->plan, e->mem, err);
+}
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static qp_code choose_contenders(qp_evaluation *e, const qp_setting *settings, size_t n_settings, qp_err *err)
+{
+    const qp_eval_options *o = e->options;
+    const char *methods = o->methods;
+    qp_contender *all;
+
+    if (!methods && !o->n_runs)
+        methods = e->ctx->ranker ? "vector,bm25,hybrid,rerank,gar,fastinsight" : "vector,bm25,hybrid";
+    if (methods) {
+        qp_code code =
+            qp_contenders_parse(methods, settings, n_settings, e->depth, &e->contenders, &e->n_methods, e->mem, err);
+        if (code != QP_OK)
+            return code;
+    }
+    all = qp_new(e->mem, qp_contender, e->n_methods + o->n_runs + 1);
+    if (!all)
+        return qp_oom(err);
+    if (e->n_methods)
+        memcpy(all, e->contenders, e->n_methods * sizeof *all);
+    for (size_t i = 0; i < o->n_runs; i++)
+        all[e->n_methods + i] = (qp_contender){.name = file_name(o->runs[i]), .method = "run", .run_file = o->runs[i]};
+    e->contenders = all;
+    e->n_contenders = e->n_methods + (uint32_t)o->n_runs;
+    return QP_OK;
+}
+
+static int by_number(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+/* The n numbers in an order drawn with the seed (Fisher and Yates). */
+static void shuffle(uint32_t *numbers, uint32_t n, uint64_t seed)
+{
+    qp_random random = qp_random_seed(seed);
+
+    for (uint32_t i = 0; i + 1 < n; i++) {
+        uint32_t j = i + (uint32_t)qp_random_below(&random, n - i), kept = numbers[i];
+
+        numbers[i] = numbers[j];
+        numbers[j] = kept;
+    }
+}
+
+/* Questions that can be judged; of those a sample; of that a half. Each drawn with the seed alone. */
+static qp_code choose_questions(qp_evaluation *e, qp_err *err)
+{
+    bool answers = strcmp(e->plan.task, "answers") == 0;
+
+    e->asked = qp_new(e->mem, uint32_t, e->judgements.n);
+    if (!e->asked)
+        return qp_oom(err);
+    for (uint32_t q = 0; q < e->judgements.n; q++)
+        if (answers ? e->judgements.at[q].n_answers : e->judgements.at[q].relevant)
+            e->asked[e->n++] = q;
+    if (!e->n)
+        return qp_fail(err, QP_INPUT, "%s: none of %u questions has %s", e->dataset, e->judgements.n,
+                       answers ? "an answer in answers.jsonl" : "a relevant document in qrels.tsv");
+    if (e->options->sample && e->options->sample < e->n) {
+        shuffle(e->asked, e->n, e->options->seed);
+        e->n = e->options->sample;
+        qsort(e->asked, e->n, sizeof *e->asked, by_number);
+    }
+    if (strcmp(e->plan.split, "all") != 0) {
+        uint32_t dev = (e->n + 1) / 2;
+
+        if (e->n < 2)
+            return qp_fail(err, QP_INPUT, "%s: one question cannot be split into dev and test", e->dataset);
+        shuffle(e->asked, e->n, e->options->seed + 1);
+        if (strcmp(e->plan.split, "test") == 0)
+            memmove(e->asked, e->asked + dev, (e->n -= dev) * sizeof *e->asked);
+        else
+            e->n = dev;
+        qsort(e->asked, e->n, sizeof *e->asked, by_number);
+    }
+    return QP_OK;
+}
+
+/* What is measured if nobody says: as deep as the runs go. */
+static qp_code choose_metrics(qp_evaluation *e, qp_err *err)
+{
+    const char *list = e->plan.metrics;
+
+    if (!list && strcmp(e->plan.task, "answers") == 0)
+        list = "em,f1,cite_p,cite_r,cite_ok";
+    else if (!list && e->depth >= 100)
+        list = "ndcg@10,ndcg_bin@10,recall@10,recall_cap@10,recall@100,mrr@10,map,p@10,hit@1,hit@10,tr@10,misstr@10";
+    else if (!list && e->depth >= 10)
+        list = "ndcg@10,ndcg_bin@10,recall@10,recall_cap@10,mrr@10,map,p@10,hit@1,hit@10,tr@10,misstr@10";
+    else if (!list)
+        list = "ndcg,ndcg_bin,recall,mrr,map,hit@1,hit,tr,misstr";
+    return qp_metrics_parse(list, e->depth, &e->metrics, &e->n_metrics, e->mem, err);
+}
+
+/* Settings read, contenders known. */
+static qp_code prepare(qp_evaluation *e, qp_err *err)
+{
+    qp_setting *settings = NULL;
+    size_t n_settings = 0;
+    qp_code code = part_settings(e, &settings, &n_settings, err);
+
+    e->depth = e->options->top ? e->options->top : 100;
+    return code == QP_OK ? choose_contenders(e, settings, n_settings, err) : code;
+}
+
+qp_code qp_evaluate_needs(const qp_eval_options *options, unsigned *needs, qp_err *err)
+{
+    /* Which methods run by default depends on whether there is a reranker: ask for one. */
+    const qp_bench_ctx all = {.ranker = &(qp_model){.name = ""}};
+    qp_evaluation e = {.ctx = &all, .options = options, .mem = qp_arena_new()};
+    qp_code code = e.mem ? prepare(&e, err) : qp_oom(err);
+
+    *needs = 0;
+    for (uint32_t c = 0; c < e.n_methods && code == QP_OK; c++)
+        *needs |= e.contenders[c].op->needs;
+    if (code == QP_OK && strcmp(e.plan.task, "answers") == 0 && !e.plan.extract)
+        *needs |= QP_NEEDS_WRITER;
+    qp_contenders_free(e.contenders, e.n_contenders);
+    qp_arena_free(e.mem);
+    return code;
+}
+
+qp_code qp_plan_make(qp_evaluation *e, qp_err *err)
+{
+    qp_code code = prepare(e, err);
+
+    if (code == QP_OK)
+        code = choose_questions(e, err);
+    if (code == QP_OK)
+        code = choose_metrics(e, err);
+    return code;
+}

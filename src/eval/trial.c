@@ -1,0 +1,201 @@
+/* All contenders on one question, each as if it ran alone. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "eval/evaluation.h"
+#include "eval/meter.h"
+#include "op/op.h"
+#include "store/snapshot.h"
+
+const char *const qp_stage_names[QP_STAGES] = {"total", "embed", "rank", "write", "rest"};
+
+struct qp_bench {
+    const qp_evaluation *e;
+    qp_arena *mem; /* rankings and answers: until the evaluation ends */
+    qp_meter embedder, ranker, writer;
+    uint32_t *seen, stamp; /* by document: the last ranking that had it */
+    qp_reach reach;
+    qp_outcome *outcome; /* of each contender, for the question at hand */
+};
+
+qp_bench *qp_bench_new(const qp_evaluation *e)
+{
+    qp_bench *b = calloc(1, sizeof *b);
+    uint32_t documents = (uint32_t)qp_map_size(e->documents);
+
+    if (!b)
+        return NULL;
+    b->e = e;
+    b->mem = qp_arena_new();
+    b->seen = calloc((size_t)documents + 1, sizeof *b->seen);
+    b->outcome = calloc((size_t)e->n_contenders + 1, sizeof *b->outcome);
+    qp_meter_make(&b->embedder, e->ctx->embedder, e->plan.share);
+    qp_meter_make(&b->ranker, e->ctx->ranker, e->plan.share);
+    qp_meter_make(&b->writer, e->ctx->writer, false);
+    if (b->mem && b->seen && b->outcome && qp_reach_make(documents, &b->reach, NULL) == QP_OK)
+        return b;
+    qp_bench_free(b);
+    return NULL;
+}
+
+void qp_bench_free(qp_bench *b)
+{
+    if (!b)
+        return;
+    qp_meter_free(&b->embedder);
+    qp_meter_free(&b->ranker);
+    qp_meter_free(&b->writer);
+    qp_reach_free(&b->reach);
+    qp_arena_free(b->mem);
+    free(b->seen);
+    free(b->outcome);
+    free(b);
+}
+
+/* Nodes, best first, to documents, each where its best node stands. */
+static qp_code keep_ranking(qp_bench *b, qp_list nodes, qp_ranking *out, qp_err *err)
+{
+    qp_ranked *hits = qp_new(b->mem, qp_ranked, nodes.n < b->e->depth ? nodes.n : b->e->depth);
+    uint32_t n = 0;
+
+    if (!hits)
+        return qp_oom(err);
+    b->stamp++;
+    for (uint32_t i = 0; i < nodes.n && n < b->e->depth; i++) {
+        uint32_t document = b->e->document_of[nodes.at[i].id];
+
+        if (b->seen[document] != b->stamp)
+            hits[n++] = (qp_ranked){document, nodes.at[i].score};
+        b->seen[document] = b->stamp;
+    }
+    *out = (qp_ranking){hits, n};
+    return QP_OK;
+}
+
+/* What the method would have taken alone: what went by, less what the models really took, plus what they would have. */
+static void keep_times(qp_bench *b, double wall, qp_trial *t)
+{
+    t->ms[QP_EMBED] = b->embedder.charged_ms;
+    t->ms[QP_RANK] = b->ranker.charged_ms;
+    t->ms[QP_WRITE] = b->writer.charged_ms;
+    t->ms[QP_REST] = wall - b->embedder.spent_ms - b->ranker.spent_ms - b->writer.spent_ms;
+    if (t->ms[QP_REST] < 0)
+        t->ms[QP_REST] = 0;
+    t->ms[QP_TOTAL] = t->ms[QP_EMBED] + t->ms[QP_RANK] + t->ms[QP_WRITE] + t->ms[QP_REST];
+}
+
+/* What fails on the very first question is a missing model or an option that does not fit: better said at once. Later on
+ * it is that question's failure. */
+static bool is_fatal(qp_code code, uint32_t question)
+{
+    return question == 0 || code == QP_STOPPED || code == QP_BUG;
+}
+
+static qp_code settle(qp_bench *b, uint32_t number, const qp_contender *c, const qp_err *failed, qp_trial *t,
+                      qp_err *err)
+{
+    if (is_fatal(failed->code, number))
+        return qp_fail(err, failed->code, "%s: %s", c->name, failed->message);
+    t->failure = qp_arena_cstr(b->mem, failed->message);
+    return t->failure ? QP_OK : qp_oom(err);
+}
+
+static qp_code run_method(qp_bench *b, uint32_t number, const qp_contender *c, qp_trial *t, qp_err *err)
+{
+    const qp_evaluation *e = b->e;
+    qp_query q;
+    qp_code code = qp_query_begin(&q, e->judgements.at[e->asked[number]].text, err);
+
+    if (code != QP_OK)
+        return code;
+    q.graph = qp_snapshot_view(e->ctx->snapshot);
+    q.embedder = qp_meter_model(&b->embedder);
+    q.ranker = qp_meter_model(&b->ranker);
+    q.writer = qp_meter_model(&b->writer);
+    q.cancel = e->options->watch.cancel;
+    qp_meter_open(&b->embedder);
+    qp_meter_open(&b->ranker);
+    qp_meter_open(&b->writer);
+
+    double start = qp_now_ms();
+    qp_set found = qp_run(&q, c->op, NULL, 0, c->opt);
+
+    keep_times(b, qp_now_ms() - start, t);
+    t->passes = q.model_passes;
+    if (q.err.code == QP_OK)
+        code = keep_ranking(b, found.nodes, &t->ranking, err);
+    else if (q.err.code != QP_NONE) /* nothing found is an answer */
+        code = settle(b, number, c, &q.err, t, err);
+    qp_query_end(&q);
+    return code;
+}
+
+/* The ranking as grades, what measures read. */
+static qp_code judge(const qp_question *question, const qp_trial *t, bool graph, qp_outcome *out, qp_arena *mem,
+                     qp_err *err)
+{
+    double *grade = qp_new(mem, double, t->ranking.n);
+    double *distance = graph ? qp_new(mem, double, (size_t)t->ranking.n * question->relevant) : NULL;
+
+    if (!grade || (graph && !distance))
+        return qp_oom(err);
+    for (uint32_t i = 0; i < t->ranking.n; i++)
+        grade[i] = qp_question_grade(question, t->ranking.at[i].document);
+    *out = (qp_outcome){.grade = grade,
+                        .n = t->ranking.n,
+                        .ideal = question->ideal,
+                        .relevant = question->relevant,
+                        .distance = distance,
+                        .answer = t->answer};
+    return QP_OK;
+}
+
+/* One search from each relevant document serves every contender. */
+static void measure_distances(qp_bench *b, const qp_question *question, const qp_trial *trials)
+{
+    const qp_evaluation *e = b->e;
+
+    for (uint32_t r = 0; r < question->relevant; r++) {
+        qp_reach_to(&e->topology.graph, question->gold[r], &b->reach);
+        for (uint32_t c = 0; c < e->n_contenders; c++) {
+            qp_ranking ranking = trials[c].ranking;
+            double *row = (double *)(uintptr_t)b->outcome[c].distance + (size_t)r * ranking.n;
+
+            for (uint32_t i = 0; i < ranking.n; i++)
+                row[i] = b->reach.u[ranking.at[i].document];
+        }
+    }
+}
+
+static qp_code measure(qp_bench *b, uint32_t question, qp_err *err)
+{
+    const qp_evaluation *e = b->e;
+    const qp_question *asked = &e->judgements.at[e->asked[question]];
+    double *value = e->value + (size_t)question * e->n_contenders * e->n_metrics;
+    bool graph = e->topology.graph.n > 0;
+    qp_arena *mem = qp_arena_new();
+    qp_code code = mem ? QP_OK : qp_oom(err);
+
+    for (uint32_t c = 0; c < e->n_contenders && code == QP_OK; c++)
+        code = judge(asked, qp_trial_of(e, question, c), graph, &b->outcome[c], mem, err);
+    if (code == QP_OK && graph)
+        measure_distances(b, asked, qp_trial_of(e, question, 0));
+    for (uint32_t c = 0; c < e->n_contenders && code == QP_OK; c++)
+        for (uint32_t m = 0; m < e->n_metrics; m++)
+            value[qp_column_of(e, c, m)] = e->metrics[m].measure->of(&b->outcome[c], e->metrics[m].k);
+    qp_arena_free(mem);
+    return code;
+}
+
+qp_code qp_bench_run(qp_bench *b, uint32_t question, qp_err *err)
+{
+    const qp_evaluation *e = b->e;
+    qp_code code = QP_OK;
+
+    qp_meter_forget(&b->embedder);
+    qp_meter_forget(&b->ranker);
+    for (uint32_t c = 0; c < e->n_methods && code == QP_OK; c++)
+        code = run_method(b, question, &e->contenders[c], qp_trial_of(e, question, c), err);
+    return code == QP_OK ? measure(b, question, err) : code;
+}
