@@ -55,7 +55,7 @@ qp_str qp_write(qp_query *q, qp_str prompt, qp_sampling sampling)
     }
     sampling.cancel = q->cancel;
     double start = qp_now_ms();
-    qp_message message = {"user", prompt};
+    qp_message message = {"user", qp_str_trim(prompt)};
     q->writer->generate(q->writer->self, &message, 1, &sampling, &out, q->mem, &q->err);
     qp_trace_add_model_ms(q, "write", qp_now_ms() - start);
     return q->err.code == QP_OK ? qp_str_trim(out) : (qp_str){"", 0};

@@ -248,8 +248,10 @@ qp_code qp_loader_file(const char *path, const qp_op *const *more, int files, ui
     qp_err own = {0};
     qp_buf text = {0};
     qp_code code = qp_file_read(path, FILE_MAX_BYTES, &text, err);
-    if (code != QP_OK)
+    if (code != QP_OK) {
+        qp_buf_free(&text);
         return code;
+    }
     qp_pipeline *p = pipeline_new(path);
     if (!p) {
         qp_buf_free(&text);
