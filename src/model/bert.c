@@ -1,0 +1,420 @@
+/* qp_model on our own encoder: embedders and cross-encoders of the BERT family. */
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/thread.h"
+#include "model/encoder.h"
+#include "model/keys.h"
+#include "model/model.h"
+#include "model/tokens.h"
+
+enum { POOLING_MEAN = 1, POOLING_CLS = 2, POOLING_RANK = 4 }; /* of bert.pooling_type */
+enum { BATCH_ROWS = 128 }; /* a batch ends with the sequence that brings it here */
+
+typedef struct bert {
+    qp_model model;
+    qp_gguf file;
+    char *name;
+    qp_digest digest;
+    qp_tokenizer tokenizer;
+    qp_encoder *encoder;
+    qp_pool pool;
+    bool segments;                        /* the passage of a pair is segment 1 */
+    int threads;
+    qp_str query_prefix, passage_prefix;
+    float *dense, *dense_bias;            /* cls: width x width */
+    float *project, project_bias;         /* cls.output: 1 x width */
+    pthread_mutex_t lock;                 /* of the two below */
+    qp_workspace **idle;                  /* workspaces nobody uses now */
+    uint32_t n_idle;
+} bert;
+
+/* ---- many sequences over the cores ---- */
+
+typedef struct job {
+    bert *b;
+    qp_ids ids;             /* all sequences, end to end */
+    qp_sequence *sequences; /* in the caller's order while they are made, then longest first */
+    uint32_t *starts;       /* in ids */
+    uint32_t *order;        /* place of each in the caller's order */
+    uint32_t *batches;      /* batch i is sequences [batches[i], batches[i + 1]) */
+    uint32_t n, n_batches;
+    qp_workspace **spaces;  /* by worker */
+    float *out;
+    bool unit;              /* make each vector unit length */
+} job;
+
+static qp_workspace *take_workspace(bert *b)
+{
+    qp_workspace *w = NULL;
+    pthread_mutex_lock(&b->lock);
+    if (b->n_idle)
+        w = b->idle[--b->n_idle];
+    pthread_mutex_unlock(&b->lock);
+    return w ? w : qp_workspace_new();
+}
+
+static void give_workspace(bert *b, qp_workspace *w)
+{
+    pthread_mutex_lock(&b->lock);
+    bool kept = b->n_idle < (uint32_t)b->threads;
+    if (kept)
+        b->idle[b->n_idle++] = w;
+    pthread_mutex_unlock(&b->lock);
+    if (!kept)
+        qp_workspace_free(w);
+}
+
+static void make_unit(float *x, uint32_t n)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += (double)x[i] * x[i];
+    float scale = sum > 0 ? (float)(1 / sqrt(sum)) : 0;
+    for (uint32_t i = 0; i < n; i++)
+        x[i] *= scale;
+}
+
+static qp_code run_batch(void *self, int worker, size_t i, qp_err *err)
+{
+    job *j = self;
+    const uint32_t width = j->b->model.dim ? j->b->model.dim : j->b->model.width;
+    uint32_t from = j->batches[i], n = j->batches[i + 1] - from;
+    if (!j->spaces[worker] && !(j->spaces[worker] = take_workspace(j->b)))
+        return qp_oom(err);
+    float *out = malloc((size_t)n * width * sizeof *out);
+    if (!out)
+        return qp_oom(err);
+    qp_code code = qp_encoder_run(j->b->encoder, j->spaces[worker], j->sequences + from, n, j->b->pool, out, err);
+    for (uint32_t k = 0; k < n && !code; k++) {
+        if (j->unit)
+            make_unit(out + (size_t)k * width, width);
+        memcpy(j->out + (size_t)j->order[from + k] * width, out + (size_t)k * width, width * sizeof *out);
+    }
+    free(out);
+    return code;
+}
+
+static int longer_first(const void *x, const void *y, void *lengths)
+{
+    const uint32_t *a = x, *b = y, *starts = lengths;
+    uint32_t na = starts[*a + 1] - starts[*a], nb = starts[*b + 1] - starts[*b];
+    return na != nb ? (na > nb ? -1 : 1) : (*a > *b) - (*a < *b);
+}
+
+/* Sorts by length, so that the workers end together, and cuts into batches of about BATCH_ROWS rows. */
+static void plan(job *j)
+{
+    qp_sequence *given = j->sequences, *sorted = given + j->n;
+    for (uint32_t i = 0; i < j->n; i++) {
+        j->order[i] = i;
+        given[i].ids = j->ids.at + j->starts[i];
+        given[i].n = j->starts[i + 1] - j->starts[i];
+    }
+    qsort_r(j->order, j->n, sizeof *j->order, longer_first, j->starts);
+    uint32_t share = j->ids.n / (uint32_t)j->b->threads, cap = share < BATCH_ROWS ? share : BATCH_ROWS, rows = 0;
+    for (uint32_t i = 0; i < j->n; i++) {
+        sorted[i] = given[j->order[i]];
+        if (!rows)
+            j->batches[j->n_batches++] = i;
+        rows += sorted[i].n;
+        if (rows >= cap)
+            rows = 0;
+    }
+    j->batches[j->n_batches] = j->n;
+    j->sequences = sorted;
+}
+
+static qp_code begin_job(job *j, uint32_t n, qp_err *err)
+{
+    j->n = n;
+    j->sequences = calloc(2 * (size_t)n, sizeof *j->sequences);
+    j->starts = malloc(((size_t)n + 1) * 3 * sizeof *j->starts);
+    j->spaces = calloc((size_t)j->b->threads, sizeof(qp_workspace *));
+    if (!j->sequences || !j->starts || !j->spaces)
+        return qp_oom(err);
+    j->order = j->starts + n + 1;
+    j->batches = j->order + n + 1;
+    return QP_OK;
+}
+
+static qp_code run_job(job *j, qp_err *err)
+{
+    if (j->ids.oom)
+        return qp_oom(err);
+    plan(j);
+    return qp_parallel(j->b->threads, j->n_batches, run_batch, j, err);
+}
+
+static void end_job(job *j, qp_sequence *made)
+{
+    for (int i = 0; j->spaces && i < j->b->threads; i++)
+        if (j->spaces[i])
+            give_workspace(j->b, j->spaces[i]);
+    free(j->spaces);
+    free(j->ids.at);
+    free(made);
+    free(j->starts);
+}
+
+/* ---- embedding ---- */
+
+static void add_text(job *j, uint32_t i, qp_str prefix, qp_str text, qp_buf *scratch)
+{
+    bert *b = j->b;
+    if (prefix.n) {
+        qp_buf_clear(scratch);
+        qp_buf_str(scratch, prefix);
+        qp_buf_str(scratch, text);
+        text = qp_buf_view(scratch);
+        j->ids.oom |= scratch->oom;
+    }
+    j->starts[i] = j->ids.n;
+    qp_ids_add(&j->ids, b->tokenizer.begin);
+    qp_tokenizer_run(&b->tokenizer, text, b->model.max_tokens - 2, &j->ids);
+    qp_ids_add(&j->ids, b->tokenizer.end);
+    j->sequences[i].first = UINT32_MAX;
+}
+
+static qp_code bert_embed(void *self, qp_role role, const qp_str *text, uint32_t n, float *out, qp_err *err)
+{
+    job j = {.b = self, .out = out, .unit = true};
+    qp_buf scratch = {0};
+    if (!n)
+        return QP_OK;
+    qp_code code = begin_job(&j, n, err);
+    qp_sequence *made = j.sequences;
+    for (uint32_t i = 0; i < n && !code; i++)
+        add_text(&j, i, role == QP_QUERY ? j.b->query_prefix : j.b->passage_prefix, text[i], &scratch);
+    if (!code) {
+        j.starts[n] = j.ids.n;
+        code = run_job(&j, err);
+    }
+    end_job(&j, made);
+    qp_buf_free(&scratch);
+    return code;
+}
+
+/* ---- pairs ---- */
+
+/* The passage gives way to the query; a query that would leave it less than a quarter is itself cut. */
+static qp_code bert_latent(void *self, qp_str query, const qp_str *text, uint32_t n, float *out, qp_err *err)
+{
+    job j = {.b = self, .out = out};
+    const qp_tokenizer *t = &j.b->tokenizer;
+    if (!n)
+        return QP_OK;
+    uint32_t room = j.b->model.max_tokens - 2 - t->between;
+    qp_ids asked = {0};
+    qp_tokenizer_run(t, query, room - room / 4, &asked);
+    qp_code code = asked.oom ? qp_oom(err) : begin_job(&j, n, err);
+    qp_sequence *made = j.sequences;
+    for (uint32_t i = 0; i < n && !code; i++) {
+        j.starts[i] = j.ids.n;
+        qp_ids_add(&j.ids, t->begin);
+        for (uint32_t k = 0; k < asked.n; k++)
+            qp_ids_add(&j.ids, asked.at[k]);
+        for (uint32_t k = 0; k < t->between; k++)
+            qp_ids_add(&j.ids, t->end);
+        made[i].first = j.b->segments ? j.ids.n - j.starts[i] : UINT32_MAX;
+        qp_tokenizer_run(t, text[i], room - asked.n, &j.ids);
+        qp_ids_add(&j.ids, t->end);
+    }
+    if (!code) {
+        j.starts[n] = j.ids.n;
+        code = run_job(&j, err);
+    }
+    end_job(&j, made);
+    free(asked.at);
+    return code;
+}
+
+/* w2 tanh(W1 h + b1) + b2 */
+static qp_code bert_head(void *self, const float *latent, uint32_t n, float *score, qp_err *err)
+{
+    (void)err;
+    const bert *b = self;
+    const uint32_t width = b->model.width;
+    for (uint32_t i = 0; i < n; i++, latent += width) {
+        double s = b->project_bias;
+        const float *row = b->dense;
+        for (uint32_t j = 0; j < width; j++, row += width) {
+            float sum = 0;
+            for (uint32_t k = 0; k < width; k++)
+                sum += row[k] * latent[k];
+            s += b->project[j] * tanhf(sum + b->dense_bias[j]);
+        }
+        score[i] = (float)s;
+    }
+    return QP_OK;
+}
+
+static qp_code bert_rank(void *self, qp_str query, const qp_str *text, uint32_t n, float *score, qp_err *err)
+{
+    const bert *b = self;
+    float *latent = malloc(((size_t)n * b->model.width + 1) * sizeof *latent);
+    qp_code code = latent ? bert_latent(self, query, text, n, latent, err) : qp_oom(err);
+    if (!code)
+        code = bert_head(self, latent, n, score, err);
+    free(latent);
+    return code;
+}
+
+static qp_code bert_count(void *self, const qp_str *text, uint32_t n, uint32_t *tokens, qp_err *err)
+{
+    const bert *b = self;
+    qp_ids ids = {0};
+    for (uint32_t i = 0; i < n; i++) {
+        ids.n = 0;
+        qp_tokenizer_run(&b->tokenizer, text[i], UINT32_MAX, &ids);
+        tokens[i] = ids.n;
+    }
+    qp_code code = ids.oom ? qp_oom(err) : QP_OK;
+    free(ids.at);
+    return code;
+}
+
+/* ---- opening ---- */
+
+static qp_code read_head_part(const bert *b, const char *name, uint32_t rows, uint32_t cols, float *out, qp_err *err)
+{
+    qp_tensor t;
+    if (!qp_gguf_tensor(&b->file, name, &t) || !qp_tensor_is_readable(&t) || t.rows != rows || t.cols != cols)
+        return qp_fail(err, QP_MODEL, "%s: a reranker's head wants %s, %u x %u; llama.cpp's converter drops it from some "
+                       "models: `quipu model import` the safetensors instead", b->file.path, name, rows, cols);
+    for (uint32_t i = 0; i < rows; i++)
+        qp_tensor_row(&t, i, out + (size_t)i * cols);
+    return QP_OK;
+}
+
+static qp_code read_head(bert *b, qp_err *err)
+{
+    uint32_t d = qp_encoder_width(b->encoder);
+    if (!(b->dense = malloc(((size_t)d * d + 2 * d) * sizeof *b->dense)))
+        return qp_oom(err);
+    b->dense_bias = b->dense + (size_t)d * d;
+    b->project = b->dense_bias + d;
+    qp_code code = read_head_part(b, "cls.weight", d, d, b->dense, err);
+    if (!code)
+        code = read_head_part(b, "cls.bias", 1, d, b->dense_bias, err);
+    if (!code)
+        code = read_head_part(b, "cls.output.weight", 1, d, b->project, err);
+    return code ? code : read_head_part(b, "cls.output.bias", 1, 1, &b->project_bias, err);
+}
+
+/* See model/keys.h: never a wrong score. */
+static qp_code read_segments(bert *b, qp_err *err)
+{
+    uint64_t segment = 0;
+    bool said = qp_gguf_uint(&b->file, QP_KEY_SEGMENTS, &segment);
+    b->segments = said && segment == 1;
+    if (said && segment > 1)
+        return qp_fail(err, QP_MODEL, "%s: " QP_KEY_SEGMENTS " is %zu, wanted 0 or 1", b->file.path, (size_t)segment);
+    if (said || !qp_encoder_has_segments(b->encoder) ||
+        qp_str_eq(qp_gguf_text(&b->file, "general.name"), QP_STR("quipu-rerank-v0")))
+        return QP_OK;
+    return qp_fail(err, QP_MODEL, "%s: does not say whether its passages are segment 0 or 1 (no key " QP_KEY_SEGMENTS "), and "
+                   "a guess would score wrongly; `quipu model import` it with -o segments=0 or -o segments=1", b->file.path);
+}
+
+static qp_code read_purpose(bert *b, qp_purpose purpose, qp_err *err)
+{
+    uint64_t pooling = 0;
+    bool ranks = qp_gguf_has(&b->file, "bert.pooling_type") && qp_gguf_uint(&b->file, "bert.pooling_type", &pooling) &&
+                 pooling == POOLING_RANK;
+    if (purpose == QP_WRITER)
+        return qp_fail(err, QP_MODEL, "%s: a BERT encoder cannot write; name a model that generates", b->file.path);
+    if (purpose == QP_RANKER) {
+        b->pool = QP_POOL_FIRST;
+        b->model.width = qp_encoder_width(b->encoder);
+        b->model.latent = bert_latent;
+        b->model.head = bert_head;
+        b->model.rank = bert_rank;
+        qp_code code = read_head(b, err);
+        return code ? code : read_segments(b, err);
+    }
+    if (ranks)
+        return qp_fail(err, QP_MODEL, "%s: is a reranker, an embedder was wanted", b->file.path);
+    if (pooling != POOLING_MEAN && pooling != POOLING_CLS)
+        return qp_fail(err, QP_MODEL, "%s: does not say how to pool (bert.pooling_type is %zu; 1 mean or 2 [CLS] was wanted)",
+                       b->file.path, (size_t)pooling);
+    b->pool = pooling == POOLING_CLS ? QP_POOL_FIRST : QP_POOL_MEAN;
+    b->model.dim = qp_encoder_width(b->encoder);
+    b->model.embed = bert_embed;
+    return QP_OK;
+}
+
+static qp_code read_limits(bert *b, qp_err *err)
+{
+    uint64_t most = qp_encoder_positions(b->encoder), said;
+    if (qp_gguf_uint(&b->file, "bert.context_length", &said) && said < most)
+        most = said;
+    if (qp_gguf_uint(&b->file, QP_KEY_MAX_TOKENS, &said) && said < most)
+        most = said;
+    if (most < 16)
+        return qp_fail(err, QP_MODEL, "%s: takes %zu tokens at most, 16 are the least that is useful", b->file.path,
+                       (size_t)most);
+    b->model.max_tokens = (uint32_t)most;
+    b->query_prefix = qp_gguf_text(&b->file, QP_KEY_QUERY_PREFIX);
+    b->passage_prefix = qp_gguf_text(&b->file, QP_KEY_PASSAGE_PREFIX);
+    return QP_OK;
+}
+
+static void bert_close(void *self)
+{
+    bert *b = self;
+    while (b->n_idle)
+        qp_workspace_free(b->idle[--b->n_idle]);
+    free(b->idle);
+    qp_encoder_close(b->encoder);
+    qp_tokenizer_close(&b->tokenizer);
+    qp_gguf_close(&b->file);
+    pthread_mutex_destroy(&b->lock);
+    free(b->dense);
+    free(b->name);
+    free(b);
+}
+
+static char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *name = strdup(slash ? slash + 1 : path);
+    size_t n = name ? strlen(name) : 0;
+    if (n > 5 && !strcmp(name + n - 5, ".gguf"))
+        name[n - 5] = 0;
+    return name;
+}
+
+qp_code qp_model_open_bert(const char *path, qp_purpose purpose, int threads, qp_model **out, qp_err *err)
+{
+    bert *b = calloc(1, sizeof *b);
+    if (!b)
+        return qp_oom(err);
+    pthread_mutex_init(&b->lock, NULL);
+    b->threads = threads > 0 ? threads : qp_cores();
+    b->model.self = b;
+    b->model.count = bert_count;
+    b->model.close = bert_close;
+    b->name = name_of(path);
+    b->idle = calloc((size_t)b->threads, sizeof(qp_workspace *));
+    qp_code code = b->name && b->idle ? qp_gguf_open(path, &b->file, err) : qp_oom(err);
+    if (!code)
+        code = qp_encoder_open(&b->file, threads, &b->encoder, err);
+    if (!code)
+        code = qp_tokenizer_open(&b->file, &b->tokenizer, err);
+    if (!code)
+        code = read_purpose(b, purpose, err);
+    if (!code)
+        code = read_limits(b, err);
+    if (code) {
+        bert_close(b);
+        return code;
+    }
+    b->digest = qp_gguf_digest(&b->file, purpose == QP_RANKER ? QP_STR("ranker") : QP_STR("embedder"));
+    b->model.heads = qp_encoder_heads(b->encoder);
+    b->model.name = b->name;
+    b->model.digest = b->digest.hex;
+    *out = &b->model;
+    return QP_OK;
+}
