@@ -1,0 +1,177 @@
+/* A model without weights: feature hashing. For tests, and for a first index before any model is here. It knows words
+ * and nothing of meaning, so it is lexical search in the clothes of a dense one.
+ *
+ * Embedding: each term adds +1 or -1 (one bit of its hash) at one of `dim` places (the rest of its hash); unit length.
+ * Latent of (query, text), 16 wide: place 0..14: the share of the query's distinct terms that the text has, each counted
+ * at a place by its hash; place 15: cosine of the two embeddings. Head: their sum. It is linear, so that a score of
+ * mixed latents can be worked by hand.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/map.h"
+#include "model/model.h"
+#include "text/terms.h"
+
+enum { WIDTH = 16, DIM = 256 };
+
+typedef struct hashing {
+    qp_model model;
+    char name[24];
+    qp_digest digest;
+} hashing;
+
+/* ---- embedding ---- */
+
+typedef struct target {
+    float *vector;
+    uint32_t dim;
+} target;
+
+static void add_term(void *self, qp_str term, size_t from, size_t to)
+{
+    (void)from, (void)to;
+    target *t = self;
+    uint64_t h = qp_hash64(term);
+    t->vector[(h >> 1) % t->dim] += h & 1 ? 1 : -1;
+}
+
+static void embed_one(qp_terms *terms, qp_str text, uint32_t dim, float *out)
+{
+    memset(out, 0, dim * sizeof *out);
+    qp_terms_each(terms, text, add_term, &(target){out, dim});
+    double sum = 0;
+    for (uint32_t i = 0; i < dim; i++)
+        sum += (double)out[i] * out[i];
+    for (uint32_t i = 0; i < dim && sum > 0; i++)
+        out[i] = (float)(out[i] / sqrt(sum));
+    if (!(sum > 0)) /* no term, or all of them cancelled out: still unit length */
+        out[0] = 1;
+}
+
+static qp_code hash_embed(void *self, qp_role role, const qp_str *text, uint32_t n, float *out, qp_err *err)
+{
+    (void)role;
+    const hashing *m = self;
+    qp_terms *terms;
+    qp_code code = qp_terms_open(NULL, &terms, err);
+    if (code)
+        return code;
+    for (uint32_t i = 0; i < n; i++)
+        embed_one(terms, text[i], m->model.dim, out + (size_t)i * m->model.dim);
+    qp_terms_close(terms);
+    return QP_OK;
+}
+
+/* ---- pairs ---- */
+
+static void collect_term(void *self, qp_str term, size_t from, size_t to)
+{
+    (void)from, (void)to;
+    qp_map_put(self, term, NULL);
+}
+
+static void latent_one(const qp_map *asked, const qp_map *there, float *out)
+{
+    memset(out, 0, WIDTH * sizeof *out);
+    for (size_t i = 0; i < qp_map_size(asked); i++)
+        if (qp_map_get(there, qp_map_key(asked, i)))
+            out[qp_hash64(qp_map_key(asked, i)) % (WIDTH - 1)] += 1.f / (float)qp_map_size(asked);
+}
+
+static qp_code hash_latent(void *self, qp_str query, const qp_str *text, uint32_t n, float *out, qp_err *err)
+{
+    const uint32_t dim = ((hashing *)self)->model.dim;
+    qp_terms *terms;
+    qp_code code = qp_terms_open(NULL, &terms, err);
+    if (code)
+        return code;
+    qp_map *asked = qp_map_new();
+    float *vectors = malloc(2 * (size_t)dim * sizeof *vectors);
+    if (!asked || !vectors)
+        code = qp_oom(err);
+    else {
+        qp_terms_each(terms, query, collect_term, asked);
+        embed_one(terms, query, dim, vectors);
+    }
+    for (uint32_t i = 0; i < n && !code; i++, out += WIDTH) {
+        qp_map *there = qp_map_new();
+        if (!there) {
+            code = qp_oom(err);
+            break;
+        }
+        qp_terms_each(terms, text[i], collect_term, there);
+        latent_one(asked, there, out);
+        qp_map_free(there);
+        embed_one(terms, text[i], dim, vectors + dim);
+        for (uint32_t j = 0; j < dim; j++)
+            out[WIDTH - 1] += vectors[j] * vectors[dim + j];
+    }
+    qp_map_free(asked);
+    free(vectors);
+    qp_terms_close(terms);
+    return code;
+}
+
+static qp_code hash_head(void *self, const float *latent, uint32_t n, float *score, qp_err *err)
+{
+    (void)self, (void)err;
+    for (uint32_t i = 0; i < n; i++, latent += WIDTH) {
+        score[i] = 0;
+        for (uint32_t j = 0; j < WIDTH; j++)
+            score[i] += latent[j];
+    }
+    return QP_OK;
+}
+
+static qp_code hash_rank(void *self, qp_str query, const qp_str *text, uint32_t n, float *score, qp_err *err)
+{
+    float latent[WIDTH];
+    qp_code code = QP_OK;
+    for (uint32_t i = 0; i < n && !code; i++)
+        if (!(code = hash_latent(self, query, text + i, 1, latent, err)))
+            code = hash_head(self, latent, 1, score + i, err);
+    return code;
+}
+
+/* ---- counting ---- */
+
+static void count_term(void *self, qp_str term, size_t from, size_t to)
+{
+    (void)term, (void)from, (void)to;
+    ++*(uint32_t *)self;
+}
+
+static qp_code hash_count(void *self, const qp_str *text, uint32_t n, uint32_t *tokens, qp_err *err)
+{
+    (void)self;
+    qp_terms *terms;
+    qp_code code = qp_terms_open(NULL, &terms, err);
+    if (code)
+        return code;
+    for (uint32_t i = 0; i < n; i++) {
+        tokens[i] = 0;
+        qp_terms_each(terms, text[i], count_term, tokens + i);
+    }
+    qp_terms_close(terms);
+    return QP_OK;
+}
+
+qp_code qp_model_open_hash(uint32_t dim, qp_model **out, qp_err *err)
+{
+    if (dim > 1 << 16)
+        return qp_fail(err, QP_INPUT, "hash:%u: at most hash:65536 is possible", dim);
+    hashing *m = calloc(1, sizeof *m);
+    if (!m)
+        return qp_oom(err);
+    dim = dim ? dim : DIM;
+    snprintf(m->name, sizeof m->name, "hash:%u", dim);
+    m->digest = qp_digest_of(qp_str_of(m->name));
+    m->model = (qp_model){.self = m, .name = m->name, .digest = m->digest.hex, .dim = dim, .width = WIDTH,
+                          .max_tokens = UINT32_MAX, .embed = hash_embed, .latent = hash_latent, .head = hash_head,
+                          .rank = hash_rank, .count = hash_count, .close = free};
+    *out = &m->model;
+    return QP_OK;
+}
