@@ -1,0 +1,74 @@
+/* Which kind of model a name means. */
+#include "model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/gguf.h"
+
+static bool can(const qp_model *m, qp_purpose purpose)
+{
+    return purpose == QP_EMBEDDER ? m->embed != NULL : purpose == QP_RANKER ? m->rank != NULL : m->generate != NULL;
+}
+
+static qp_code open_hash(const char *name, qp_model **out, qp_err *err)
+{
+    char *end = "";
+    unsigned long dim = name[4] ? strtoul(name + 5, &end, 10) : 0;
+    if (*end || (name[4] && (!dim || dim > UINT32_MAX)))
+        return qp_fail(err, QP_INPUT, "%s: after 'hash:' stands the dimension, as in hash:256", name);
+    return qp_model_open_hash((uint32_t)dim, out, err);
+}
+
+/* A GGUF file. */
+static qp_code open_file(qp_purpose purpose, const char *path, int threads, qp_model **out, qp_err *err)
+{
+    qp_gguf file;
+    qp_code code = qp_gguf_open(path, &file, err);
+    if (code)
+        return code;
+    bool bert = qp_str_eq(qp_gguf_text(&file, "general.architecture"), QP_STR("bert"));
+    if (!bert)
+        code = qp_fail(err, QP_MODEL, "%s: models of architecture '%.40s' are not run yet, bert is", path,
+                       qp_gguf_text(&file, "general.architecture").at);
+    qp_gguf_close(&file);
+    return code ? code : qp_model_open_bert(path, purpose, threads, out, err);
+}
+
+static qp_code open_named(qp_purpose purpose, const char *name, int threads, qp_model **out, qp_err *err)
+{
+    size_t n = name ? strlen(name) : 0;
+    if (n > 5 && !strcmp(name + n - 5, ".gguf"))
+        return open_file(purpose, name, threads, out, err);
+    qp_arena *mem = qp_arena_new();
+    char *path = NULL;
+    qp_code code = mem ? qp_registry_find(purpose, name, &path, mem, err) : qp_oom(err);
+    if (!code)
+        code = open_file(purpose, path, threads, out, err);
+    qp_arena_free(mem);
+    return code;
+}
+
+qp_code qp_model_open(qp_purpose purpose, const char *name, int threads, qp_model **out, qp_err *err)
+{
+    static const char *const wanted[] = {"an embedder", "a reranker", "a writer"};
+    qp_model *m = NULL;
+    qp_code code;
+    if (name && (!strcmp(name, "hash") || !strncmp(name, "hash:", 5)))
+        code = open_hash(name, &m, err);
+    else
+        code = open_named(purpose, name, threads, &m, err);
+    if (!code && !can(m, purpose)) {
+        code = qp_fail(err, QP_MODEL, "%s: %s was wanted, and this model cannot be one", m->name, wanted[purpose]);
+        qp_model_close(m);
+    }
+    if (!code)
+        *out = m;
+    return code;
+}
+
+void qp_model_close(qp_model *m)
+{
+    if (m)
+        m->close(m->self);
+}
