@@ -7,7 +7,8 @@ foreach(library sqlite3 libcurl libarchive libxml-2.0 md4c gumbo libutf8proc icu
     list(APPEND packaged PkgConfig::${name})
 endforeach()
 pkg_check_modules(edit REQUIRED IMPORTED_TARGET libedit)
-find_library(STEMMER stemmer REQUIRED) # these two have no .pc file
+find_library(STEMMER stemmer REQUIRED) # these three have no .pc file
+find_library(CSV csv REQUIRED)
 find_path(HNSWLIB hnswlib/hnswlib.h REQUIRED)
 
 function(third_party_folder name out)
@@ -29,4 +30,4 @@ add_library(third_party INTERFACE)
 target_include_directories(third_party SYSTEM INTERFACE ${llama}/include ${yyjson} ${HNSWLIB})
 target_link_libraries(third_party INTERFACE
     ${llama}/lib/libllama.a ${llama}/lib/libggml.a ${llama}/lib/libggml-cpu.a ${llama}/lib/libggml-base.a
-    ${packaged} ${STEMMER} Threads::Threads stdc++ m dl)
+    ${packaged} ${STEMMER} ${CSV} Threads::Threads stdc++ m dl)
