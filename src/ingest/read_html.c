@@ -1,0 +1,382 @@
+/* HTML by gumbo. The tree is walked without recursion, and all of it lies in an arena of its own, because gumbo frees a
+ * tree by recursion; nesting deeper than any honest page's is refused before parsing, where it would cost quadratic time.
+ */
+#include <ctype.h>
+#include <gumbo.h>
+#include <iconv.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "ingest/identifier.h"
+#include "ingest/reader.h"
+#include "text/utf8.h"
+
+enum { DEEPEST = 2000, LONGEST = 256 << 20 };
+
+struct walk {
+    qp_extract *x;
+    const char *file;   /* null, or the part's name in a larger document */
+    int literal;        /* inside <pre>: how deep */
+    int cells;          /* of the table row at hand */
+    int lists;          /* inside <li>: how deep */
+    size_t heading;
+    bool titled;        /* <title> was there: <h1> is a heading only */
+};
+
+static void *take(void *arena, size_t n)
+{
+    return qp_arena_alloc(arena, n ? n : 1);
+}
+
+static void keep(void *arena, void *bytes)
+{
+    (void)arena;
+    (void)bytes;
+}
+
+static qp_str attribute(const GumboElement *e, const char *name)
+{
+    const GumboAttribute *a = gumbo_get_attribute(&e->attributes, name);
+    return qp_str_of(a ? a->value : NULL);
+}
+
+static bool any_of(GumboTag tag, const GumboTag *tags, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (tags[i] == tag)
+            return true;
+    return false;
+}
+#define ANY_OF(tag, ...) \
+    any_of((tag), (const GumboTag[]){__VA_ARGS__}, sizeof((const GumboTag[]){__VA_ARGS__}) / sizeof(GumboTag))
+
+static bool is_dropped(const GumboElement *e)
+{
+    return ANY_OF(e->tag, GUMBO_TAG_SCRIPT, GUMBO_TAG_STYLE, GUMBO_TAG_NAV, GUMBO_TAG_NOSCRIPT, GUMBO_TAG_TEMPLATE,
+                  GUMBO_TAG_SVG, GUMBO_TAG_IFRAME, GUMBO_TAG_OBJECT, GUMBO_TAG_SELECT, GUMBO_TAG_TEXTAREA,
+                  GUMBO_TAG_BUTTON) ||
+           qp_str_eq(attribute(e, "role"), QP_STR("navigation")) || gumbo_get_attribute(&e->attributes, "hidden");
+}
+
+static bool is_paragraph(GumboTag tag)
+{
+    return ANY_OF(tag, GUMBO_TAG_P, GUMBO_TAG_DIV, GUMBO_TAG_SECTION, GUMBO_TAG_ARTICLE, GUMBO_TAG_MAIN,
+                  GUMBO_TAG_HEADER, GUMBO_TAG_FOOTER, GUMBO_TAG_ASIDE, GUMBO_TAG_BLOCKQUOTE, GUMBO_TAG_PRE,
+                  GUMBO_TAG_UL, GUMBO_TAG_OL, GUMBO_TAG_DL, GUMBO_TAG_TABLE, GUMBO_TAG_FIGURE, GUMBO_TAG_FORM,
+                  GUMBO_TAG_HR, GUMBO_TAG_ADDRESS, GUMBO_TAG_DETAILS, GUMBO_TAG_CENTER, GUMBO_TAG_FIELDSET);
+}
+
+static bool is_line(GumboTag tag)
+{
+    return ANY_OF(tag, GUMBO_TAG_LI, GUMBO_TAG_DT, GUMBO_TAG_DD, GUMBO_TAG_TR, GUMBO_TAG_CAPTION, GUMBO_TAG_FIGCAPTION,
+                  GUMBO_TAG_SUMMARY, GUMBO_TAG_LEGEND);
+}
+
+static uint32_t heading_level(GumboTag tag)
+{
+    return tag >= GUMBO_TAG_H1 && tag <= GUMBO_TAG_H6 ? (uint32_t)(tag - GUMBO_TAG_H1 + 1) : 0;
+}
+
+/* Inside a list item or a cell a paragraph is no blank line: the row or item stays together. */
+static int lines_before(const struct walk *w, GumboTag tag)
+{
+    if (w->cells)
+        return 0;
+    return is_line(tag) || w->lists ? 1 : 2;
+}
+
+static void add_anchor(struct walk *w, qp_str name)
+{
+    if (!name.n)
+        return;
+    qp_extract_anchor(w->x, w->file ? qp_arena_fmt(w->x->mem, "%s#%.*s", w->file, (int)name.n, name.at) : name);
+}
+
+/* Of a part: links within the larger document have an empty target, and the part's file before the fragment. */
+static void add_link(struct walk *w, qp_str href)
+{
+    size_t before = w->x->n_marks;
+
+    qp_extract_link(w->x, href);
+    if (!w->file || w->x->n_marks == before)
+        return;
+    qp_mark *m = &w->x->marks[before];
+    if (!qp_str_eq(m->type, QP_STR("link")))
+        return;
+    qp_str file = m->target.n ? m->target : qp_str_of(w->file), rest;
+    while (memchr(file.at, '/', file.n))
+        qp_str_split(file, '/', &rest), file = rest;
+    m->anchor = m->anchor.n ? qp_arena_fmt(w->x->mem, "%.*s#%.*s", (int)file.n, file.at, (int)m->anchor.n, m->anchor.at)
+                            : file;
+    m->target = (qp_str){0};
+}
+
+static void read_meta(struct walk *w, const GumboElement *e)
+{
+    static const struct {
+        const char *name, *key;
+    } kept[] = {{"description", "description"}, {"author", "author"},         {"keywords", "keywords"},
+                {"date", "date"},               {"citation_doi", "doi"},      {"dc.identifier", "doi"},
+                {"citation_title", "title"},    {"citation_arxiv_id", "arxiv"}};
+    qp_str name = attribute(e, "name"), content = attribute(e, "content");
+
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (name.n == strlen(kept[i].name) && !strncasecmp(name.at, kept[i].name, name.n) && content.n)
+            qp_extract_meta(w->x, kept[i].key, content);
+}
+
+static void enter_text_element(struct walk *w, const GumboElement *e)
+{
+    uint32_t level = heading_level(e->tag);
+
+    if (level) {
+        w->heading = qp_extract_heading_begin(w->x, level);
+    } else if (e->tag == GUMBO_TAG_BR) {
+        qp_extract_block(w->x, 1);
+    } else if (e->tag == GUMBO_TAG_TD || e->tag == GUMBO_TAG_TH) {
+        qp_extract_literal(w->x, w->cells++ ? QP_STR(" | ") : QP_STR("| "));
+    } else if (is_paragraph(e->tag) || is_line(e->tag)) {
+        int lines = lines_before(w, e->tag);
+        if (lines)
+            qp_extract_block(w->x, lines);
+        else
+            qp_extract_words(w->x, QP_STR(" "));
+        if (e->tag == GUMBO_TAG_LI)
+            qp_extract_literal(w->x, QP_STR("- "));
+    }
+}
+
+/* True: its children are to be visited. */
+static bool enter(struct walk *w, const GumboNode *node)
+{
+    const GumboElement *e = &node->v.element;
+
+    if (is_dropped(e))
+        return false;
+    if (e->tag == GUMBO_TAG_META) {
+        read_meta(w, e);
+        return false;
+    }
+    if (e->tag == GUMBO_TAG_LINK) {
+        if (qp_str_eq(attribute(e, "rel"), QP_STR("next")) && !w->file)
+            qp_extract_reference(w->x, QP_STR("next"), qp_percent_decoded(attribute(e, "href"), w->x->mem), (qp_str){0});
+        return false;
+    }
+    if (e->tag == GUMBO_TAG_TITLE) {
+        if (!w->file && e->children.length) {
+            const GumboNode *text = e->children.data[0];
+            if (text->type == GUMBO_NODE_TEXT) {
+                qp_extract_title(w->x, qp_str_of(text->v.text.text));
+                w->titled = true;
+            }
+        }
+        return false;
+    }
+    if (e->tag == GUMBO_TAG_HTML && attribute(e, "lang").n)
+        qp_extract_meta(w->x, "lang", attribute(e, "lang"));
+    enter_text_element(w, e);
+    add_anchor(w, attribute(e, "id"));
+    if (e->tag == GUMBO_TAG_A) {
+        if (!qp_str_eq(attribute(e, "name"), attribute(e, "id")))
+            add_anchor(w, attribute(e, "name"));
+        add_link(w, attribute(e, "href"));
+    }
+    if (e->tag == GUMBO_TAG_IMG)
+        qp_extract_words(w->x, attribute(e, "alt"));
+    w->literal += e->tag == GUMBO_TAG_PRE;
+    w->lists += e->tag == GUMBO_TAG_LI;
+    return true;
+}
+
+static void leave(struct walk *w, const GumboNode *node)
+{
+    GumboTag tag = node->v.element.tag;
+
+    w->literal -= tag == GUMBO_TAG_PRE;
+    w->lists -= tag == GUMBO_TAG_LI;
+    if (heading_level(tag)) {
+        qp_extract_heading_end(w->x, w->heading);
+        const qp_mark *m = w->heading && w->heading <= w->x->n_marks ? &w->x->marks[w->heading - 1] : NULL;
+        if (m && m->level == 1 && m->to > m->from)
+            qp_extract_title(w->x, qp_str_slice(qp_buf_view(&w->x->text), m->from, m->to));
+    } else if (tag == GUMBO_TAG_TR) {
+        if (w->cells)
+            qp_extract_literal(w->x, QP_STR(" |"));
+        w->cells = 0;
+        qp_extract_block(w->x, 1);
+    } else if (is_paragraph(tag) || is_line(tag)) {
+        int lines = lines_before(w, tag);
+        if (lines)
+            qp_extract_block(w->x, lines);
+    }
+}
+
+static void text_node(struct walk *w, const GumboNode *node)
+{
+    qp_str s = qp_str_of(node->v.text.text);
+
+    if (w->literal && !w->cells)
+        qp_extract_literal(w->x, s);
+    else
+        qp_extract_words(w->x, s);
+}
+
+static const GumboVector *children(const GumboNode *node)
+{
+    if (node->type == GUMBO_NODE_DOCUMENT)
+        return &node->v.document.children;
+    return node->type == GUMBO_NODE_ELEMENT || node->type == GUMBO_NODE_TEMPLATE ? &node->v.element.children : NULL;
+}
+
+static void walk_tree(struct walk *w, const GumboNode *root)
+{
+    const GumboNode *node = root;
+    bool down = true; /* false: node's children are done */
+
+    for (;;) {
+        const GumboVector *inside = children(node);
+
+        if (down) {
+            bool visit = false;
+            if (node->type == GUMBO_NODE_ELEMENT || node->type == GUMBO_NODE_TEMPLATE)
+                visit = enter(w, node);
+            else if (node->type == GUMBO_NODE_TEXT || node->type == GUMBO_NODE_WHITESPACE ||
+                     node->type == GUMBO_NODE_CDATA)
+                text_node(w, node);
+            else
+                visit = node->type == GUMBO_NODE_DOCUMENT;
+            if (visit && inside->length) {
+                node = inside->data[0];
+                continue;
+            }
+            if (visit && node->type == GUMBO_NODE_ELEMENT)
+                leave(w, node);
+        } else if (node->type == GUMBO_NODE_ELEMENT) {
+            leave(w, node);
+        }
+        if (node == root)
+            return;
+        const GumboVector *beside = children(node->parent);
+        down = node->index_within_parent + 1 < beside->length;
+        node = down ? beside->data[node->index_within_parent + 1] : node->parent;
+    }
+}
+
+/* The deepest nesting the tags could make: void elements and those whose end tag may be left out do not nest. */
+static size_t nesting(qp_str s)
+{
+    static const char *const flat[] = {"p",  "li",   "td",  "tr",   "th",    "dt",    "dd",   "br",       "hr", "img",
+                                       "rp", "rt",   "col", "link", "meta",  "input", "area", "base",     "wbr",
+                                       "option", "thead", "tbody", "tfoot", "source", "embed", "param", "colgroup"};
+    size_t depth = 0, deepest = 0;
+
+    for (size_t i = 0; i + 1 < s.n; i++) {
+        if (s.at[i] != '<')
+            continue;
+        bool end = s.at[i + 1] == '/';
+        size_t from = i + 1 + end, n = 0;
+        while (from + n < s.n && isalnum((unsigned char)s.at[from + n]) && n < 16)
+            n++;
+        bool nests = n > 0;
+        for (size_t k = 0; nests && k < sizeof flat / sizeof *flat; k++)
+            nests = strlen(flat[k]) != n || strncasecmp(flat[k], s.at + from, n);
+        if (nests && !end)
+            deepest = ++depth > deepest ? depth : deepest;
+        else if (nests && depth)
+            depth--;
+    }
+    return deepest;
+}
+
+qp_code qp_read_html_part(qp_str utf8, const char *file, qp_extract *x, qp_err *err)
+{
+    struct walk w = {.x = x, .file = file};
+    GumboOptions options = kGumboDefaultOptions;
+
+    if (utf8.n > LONGEST)
+        return qp_fail(err, QP_INPUT, "HTML of %zu bytes; at most %d are read", utf8.n, LONGEST);
+    if (nesting(utf8) > DEEPEST)
+        return qp_fail(err, QP_INPUT, "HTML nested deeper than %d elements", DEEPEST);
+    qp_arena *tree = qp_arena_new();
+    if (!tree)
+        return qp_oom(err);
+    options.allocator = take;
+    options.deallocator = keep;
+    options.userdata = tree;
+    options.max_errors = 0;
+    GumboOutput *out = gumbo_parse_with_options(&options, utf8.at, utf8.n);
+    if (out) {
+        if (file)
+            qp_extract_anchor(x, qp_str_of(file));
+        walk_tree(&w, out->document);
+    }
+    qp_arena_free(tree);
+    return out && !x->oom && !x->text.oom ? QP_OK : qp_oom(err);
+}
+
+/* ---- encodings: what is no UTF-8 is what the page says, or windows-1252 as browsers do ---- */
+
+static void charset_of(qp_str s, char name[40])
+{
+    strcpy(name, "WINDOWS-1252");
+    for (size_t i = 0; i + 8 < s.n && i < 4096; i++)
+        if (!strncasecmp(s.at + i, "charset=", 8)) {
+            size_t n = 0;
+            i += 8;
+            while (i < s.n && (s.at[i] == '"' || s.at[i] == '\''))
+                i++;
+            while (i + n < s.n && n < 30 && (isalnum((unsigned char)s.at[i + n]) || strchr("-_:.", s.at[i + n])))
+                n++;
+            if (n) {
+                memcpy(name, s.at + i, n);
+                name[n] = 0;
+            }
+            return;
+        }
+}
+
+static bool recoded(qp_str s, qp_buf *out)
+{
+    char name[40];
+    charset_of(s, name);
+    iconv_t cd = iconv_open("UTF-8", name);
+    char *in = (char *)(uintptr_t)s.at; /* iconv reads only, whatever its prototype says */
+    size_t left = s.n;
+
+    if (cd == (iconv_t)-1 || !strcasecmp(name, "utf-8"))
+        return cd != (iconv_t)-1 && (iconv_close(cd), false);
+    while (left) {
+        size_t room = left * 3 + 16, before;
+        char *to = qp_buf_room(out, room);
+        if (!to)
+            break;
+        before = room;
+        size_t rc = iconv(cd, &in, &left, &to, &room);
+        out->n += before - room;
+        if (rc == (size_t)-1 && left) { /* a byte that the encoding does not know */
+            qp_buf_text(out, "\xEF\xBF\xBD");
+            in++;
+            left--;
+        }
+    }
+    iconv_close(cd);
+    return !out->oom;
+}
+
+qp_code qp_read_html(const qp_input *in, qp_extract *x, qp_err *err)
+{
+    qp_buf recode = {0}, utf8 = {0};
+    qp_str bytes = in->bytes;
+
+    if (qp_utf8_valid(bytes) < bytes.n && !memchr(bytes.at, 0, bytes.n < 4096 ? bytes.n : 4096) &&
+        recoded(bytes, &recode))
+        bytes = qp_buf_view(&recode);
+    if (qp_utf8_valid(bytes) < bytes.n || qp_str_starts(bytes, QP_STR("\xEF\xBB\xBF"))) {
+        x->replaced = qp_utf8_repair(bytes, &utf8);
+        bytes = qp_buf_view(&utf8);
+    }
+    qp_code code = utf8.oom || recode.oom ? qp_oom(err) : qp_read_html_part(bytes, NULL, x, err);
+    qp_buf_free(&recode);
+    qp_buf_free(&utf8);
+    return code;
+}
