@@ -1,0 +1,86 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "ingest/source.h"
+
+struct given {
+    qp_given *at;
+    size_t n, cap;
+};
+
+static bool push(struct given *g, qp_given edge)
+{
+    if (g->n == g->cap) {
+        size_t cap = g->cap ? 2 * g->cap : 4096;
+        qp_given *grown = realloc(g->at, cap * sizeof *grown);
+        if (!grown)
+            return false;
+        g->at = grown;
+        g->cap = cap;
+    }
+    g->at[g->n++] = edge;
+    return true;
+}
+
+/* A weight is a number of at least 0; nothing is 1. */
+static bool weight_of(qp_str s, float *out)
+{
+    char digits[64], *end;
+
+    *out = 1;
+    s = qp_str_trim(s);
+    if (!s.n)
+        return true;
+    if (s.n >= sizeof digits)
+        return false;
+    memcpy(digits, s.at, s.n);
+    digits[s.n] = 0;
+    *out = strtof(digits, &end);
+    return !*end && isfinite(*out) && *out >= 0;
+}
+
+static bool parse_line(qp_str line, qp_given *out)
+{
+    qp_str rest = line;
+
+    out->from = qp_str_trim(qp_str_split(rest, '\t', &rest));
+    out->to = rest.n ? qp_str_trim(qp_str_split(rest, '\t', &rest)) : (qp_str){0};
+    out->type = rest.n ? qp_str_trim(qp_str_split(rest, '\t', &rest)) : (qp_str){0};
+    if (!out->type.n)
+        out->type = QP_STR("link");
+    return out->from.n && out->to.n && out->type.n < 200 && weight_of(rest.n ? qp_str_split(rest, '\t', &rest) : rest,
+                                                                     &out->weight);
+}
+
+qp_code qp_source_edges(qp_job *job, const char *source, const char *path, qp_err *err)
+{
+    struct given given = {0};
+    qp_mapped file = {0};
+    qp_code code = qp_file_map(path, &file, err);
+    uint64_t number = 0;
+
+    for (qp_str rest = {(const char *)file.at, file.n}; !code && rest.n;) {
+        qp_str line = qp_str_split(rest, '\n', &rest);
+        qp_given edge = {0};
+        qp_err why = {0};
+
+        number++;
+        if (!qp_str_trim(line).n ||
+            (number == 1 && (qp_str_starts(line, QP_STR("src\t")) || qp_str_starts(line, QP_STR("source\t")))))
+            continue;
+        if (parse_line(line, &edge)) {
+            code = push(&given, edge) ? QP_OK : qp_oom(err);
+        } else {
+            qp_fail(&why, QP_INPUT, "%s:%llu: wanted src, dst, type and weight parted by tabs, found '%.*s'", path,
+                    (unsigned long long)number, (int)(line.n < 80 ? line.n : 80), line.at);
+            code = qp_job_failed(job, &why, err);
+        }
+    }
+    code = code ? code : qp_job_commit(job, err);
+    code = code ? code : qp_store_given(job->store, qp_str_of(source), given.at, given.n, err);
+    free(given.at);
+    qp_file_unmap(&file);
+    return code;
+}

@@ -1,0 +1,101 @@
+#include "ingest/settings.h"
+
+#include <stdio.h>
+
+#include "ingest/ingest.h"
+#include "text/terms.h"
+
+#define OPTION(member) offsetof(qp_reading, member)
+static const qp_opt options[] = {
+    {"chunk", "unit of chunk_size; auto: tokens for files, chars for records; whole: a document is a chunk", QP_ENUM,
+     OPTION(chunk), "auto", 0, 0, "auto|tokens|chars|whole"},
+    {"chunk_size", "the longest chunk; 0: 256 tokens, or what the embedder reads if that is less; 4,096 characters",
+     QP_INT, OPTION(chunk_size), "0", 0, 1e6, NULL},
+    {"overlap", "what a chunk repeats of the one before it, at most, in whole sentences", QP_INT, OPTION(overlap), "0", 0,
+     1e6, NULL},
+    {"language", "stems of this language for BM25: en, de, fr, ..., none", QP_TEXT, OPTION(language), "en", 0, 0, NULL},
+    {"include", "of a folder only files that match: \"*.md,src/**\"", QP_TEXT, OPTION(include), "", 0, 0, NULL},
+    {"exclude", "of a folder no files that match", QP_TEXT, OPTION(exclude), "", 0, 0, NULL},
+    {"format", "read as this, whatever the name says", QP_ENUM, OPTION(format), "auto", 0, 0,
+     "auto|text|markdown|html|pdf|docx|epub|man|jsonl|csv|tsv|json"},
+    {"references", "look in the text for DOIs, arXiv ids, man pages and [12]; auto: not in records", QP_ENUM,
+     OPTION(references), "auto", 0, 0, "auto|on|off"},
+    {0},
+};
+
+const qp_op *qp_ingest_options(void)
+{
+    static const qp_op op = {.name = "index", .help = "reads documents into an index", .opts = options,
+                             .opt_size = sizeof(qp_reading)};
+    return &op;
+}
+
+qp_code qp_reading_load(qp_store *store, const qp_setting *given, size_t n, qp_reading *out, qp_arena *a, qp_err *err)
+{
+    static const char *const shared[] = {"chunk", "chunk_size", "overlap", "language"};
+    enum { SHARED = sizeof shared / sizeof *shared };
+    qp_setting *all = qp_new(a, qp_setting, n + SHARED);
+    size_t m = 0;
+    char number[32];
+
+    if (!all)
+        return qp_oom(err);
+    for (size_t i = 0; i < SHARED; i++) {
+        qp_str value;
+        qp_code code = qp_store_get(store, shared[i], &value, a, err);
+        if (code)
+            return code;
+        if (value.n)
+            all[m++] = (qp_setting){shared[i], qp_arena_str(a, value).at};
+    }
+    if (n)
+        memcpy(all + m, given, n * sizeof *given);
+    qp_code code = qp_options_fill(qp_ingest_options(), all, n + m, out, a, err);
+    if (code)
+        return code;
+    qp_terms *terms;
+    code = qp_terms_open(out->language, &terms, err);
+    if (code)
+        return code;
+    qp_terms_close(terms);
+    snprintf(number, sizeof number, "%lld", (long long)out->chunk_size);
+    code = qp_store_set(store, "chunk", out->chunk, err);
+    code = code ? code : qp_store_set(store, "chunk_size", number, err);
+    snprintf(number, sizeof number, "%lld", (long long)out->overlap);
+    code = code ? code : qp_store_set(store, "overlap", number, err);
+    return code ? code : qp_store_set(store, "language", out->language, err);
+}
+
+qp_code qp_reading_cutting(const qp_reading *r, const qp_model *embedder, bool records, qp_cutting *out, qp_err *err)
+{
+    bool automatic = !strcmp(r->chunk, "auto");
+    uint32_t most = 256;
+
+    *out = (qp_cutting){.unit = QP_TOKENS, .overlap = (uint32_t)r->overlap};
+    if (!strcmp(r->chunk, "whole"))
+        out->unit = QP_WHOLE_TEXT;
+    else if (!strcmp(r->chunk, "chars") || (automatic && records))
+        out->unit = QP_CHARS;
+    if (out->unit == QP_TOKENS && embedder && embedder->count) {
+        out->counter = embedder;
+        if (embedder->max_tokens && embedder->max_tokens / 8 * 7 < most) /* an eighth for title and heading */
+            most = embedder->max_tokens / 8 * 7;
+    }
+    out->size = r->chunk_size ? (uint32_t)r->chunk_size : out->unit == QP_CHARS ? 4096 : most;
+    if (out->unit != QP_WHOLE_TEXT && out->overlap >= out->size)
+        return qp_fail(err, QP_INPUT, "overlap %u is not below chunk_size %u", out->overlap, out->size);
+    return QP_OK;
+}
+
+qp_digest qp_reading_digest(const qp_reading *r, const qp_cutting *c)
+{
+    char numbers[100];
+    int n = snprintf(numbers, sizeof numbers, "%d %u %u", (int)c->unit, c->size, c->overlap);
+    const qp_str parts[] = {QP_STR("reading 1"), /* a new number where the readers change what they give */
+                            {numbers, (size_t)n},
+                            qp_str_of(c->counter ? c->counter->digest : ""),
+                            qp_str_of(r->references),
+                            qp_str_of(r->format),
+                            qp_str_of(r->language)};
+    return qp_digest_parts(parts, sizeof parts / sizeof *parts);
+}

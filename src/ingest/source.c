@@ -1,0 +1,294 @@
+#include "ingest/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "ingest/walk.h"
+
+enum { HEAD = 4096 };
+
+/* ---- keys of files ---- */
+
+static qp_code take_known(void *ctx, const qp_stored *d, qp_err *err)
+{
+    qp_job *job = ctx;
+    size_t place = qp_map_size(job->path_of);
+    uint64_t *slot = qp_map_put(job->path_of, d->key, NULL);
+
+    if (!slot)
+        return qp_oom(err);
+    *slot = qp_hash64(d->path);
+    const qp_format *format = qp_format_named((const char *)qp_arena_str(job->mem, d->format).at);
+    if (!d->path.n || !format || !format->read)
+        return QP_OK;
+    slot = qp_map_put(job->key_of, d->path, NULL);
+    if (!slot)
+        return qp_oom(err);
+    *slot = place;
+    return QP_OK;
+}
+
+qp_code qp_source_prepare(qp_job *job, qp_err *err)
+{
+    job->path_of = qp_map_new();
+    job->key_of = qp_map_new();
+    job->seen = qp_map_new();
+    if (!job->path_of || !job->key_of || !job->seen)
+        return qp_oom(err);
+    return qp_store_documents(job->store, take_known, job, err);
+}
+
+/* The key of a file: as before if it was here before, else its place below the folder above `root`, with as many folders
+ * more as it takes to be nobody else's. */
+static qp_code key_of(qp_job *job, qp_str path, size_t root, qp_str *key, qp_err *err)
+{
+    const uint64_t *place = qp_map_get(job->key_of, path);
+    uint64_t hash = qp_hash64(path);
+    bool added;
+
+    if (place) {
+        *key = qp_map_key(job->path_of, (size_t)*place);
+        return QP_OK;
+    }
+    for (size_t from = root;; from = from > 1 ? from - 1 : 0) {
+        while (from && path.at[from - 1] != '/')
+            from--;
+        *key = qp_str_slice(path, from, path.n);
+        uint64_t *slot = qp_map_put(job->path_of, *key, &added);
+        if (!slot)
+            return qp_oom(err);
+        if (added)
+            *slot = hash;
+        if (*slot == hash || !from)
+            return QP_OK;
+    }
+}
+
+/* ---- files ---- */
+
+static qp_str head_of(const char *path, char head[HEAD])
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t n = fd < 0 ? 0 : read(fd, head, HEAD);
+
+    if (fd >= 0)
+        close(fd);
+    return (qp_str){head, n > 0 ? (size_t)n : 0};
+}
+
+static qp_code read_records(qp_job *job, qp_batch *batch, const qp_format *format, const char *path, qp_str bytes,
+                            qp_str key, qp_err *err)
+{
+    qp_records *records = NULL;
+    qp_err why = {0};
+    qp_code code = qp_records_open(format->kind, path, bytes, &records, &why);
+    qp_item item = {.format = format, .path = (char *)(uintptr_t)path, .key = key};
+
+    while (!code) {
+        code = qp_records_next(records, &item.bytes, &item.line, &why);
+        if (code || !item.bytes.at)
+            break;
+        qp_code added = qp_batch_add(batch, &item, err);
+        if (added) {
+            qp_records_close(records);
+            return added;
+        }
+    }
+    qp_records_close(records);
+    if (code == QP_INPUT) {
+        job->incomplete = true;
+        return qp_job_failed(job, &why, err);
+    }
+    return code ? qp_fail(err, code, "%s", why.message) : QP_OK;
+}
+
+static bool is_array(qp_str head)
+{
+    head = qp_str_trim(head);
+    return head.n && (head.at[0] == '[' || head.at[0] == '{');
+}
+
+/* One file. Format null: by name and bytes; *known false: it is nothing we read. */
+static qp_code read_file(qp_job *job, qp_batch *batch, const char *path, size_t root, bool *known, qp_err *err)
+{
+    char bytes[HEAD];
+    struct stat st;
+    qp_str whole = qp_str_of(path), key, head = head_of(path, bytes), name = whole;
+    const qp_format *format = qp_format_named(job->reading.format);
+
+    for (size_t at = whole.n; at && whole.at[at - 1] != '/'; at--)
+        name = qp_str_slice(whole, at - 1, whole.n);
+    if (!format)
+        format = qp_format_of(name, head);
+    *known = format;
+    if (!format)
+        return QP_OK;
+    if (!format->read && format->kind == QP_JSON && !is_array(head))
+        format = qp_format_named("text");
+    qp_code code = key_of(job, whole, root, &key, err);
+    if (code)
+        return code;
+    if (!format->read)
+        return read_records(job, batch, format, path, (qp_str){0}, key, err);
+    qp_item item = {.format = format, .path = (char *)(uintptr_t)path, .key = key,
+                    .size = stat(path, &st) ? 0 : (size_t)st.st_size};
+    return qp_batch_add(batch, &item, err);
+}
+
+static qp_code read_folder(qp_job *job, qp_batch *batch, const char *folder, qp_err *err)
+{
+    qp_arena *mem = qp_arena_new();
+    qp_files files = {0};
+    uint64_t strange = 0;
+    char example[200] = "";
+    size_t root = strlen(folder);
+
+    if (!mem)
+        return qp_oom(err);
+    qp_code code = qp_walk_folder(folder, qp_str_of(job->reading.include), qp_str_of(job->reading.exclude),
+                                  &job->options->watch, &files, mem, err);
+    job->report->documents_failed += files.unreadable;
+    job->incomplete |= files.unreadable > 0;
+    if (!code && files.unreadable && job->options->strict)
+        code = qp_fail(err, QP_INPUT, "%s: %llu folders or links in it cannot be opened", folder,
+                       (unsigned long long)files.unreadable);
+    job->total += files.n;
+    for (size_t i = 0; !code && i < files.n; i++) {
+        bool known;
+        code = read_file(job, batch, files.at[i].path, root, &known, err);
+        if (!known && !strange++)
+            snprintf(example, sizeof example, "%.*s", (int)files.at[i].relative.n, files.at[i].relative.at);
+        job->done += !known;
+    }
+    if (!code && strange)
+        qp_job_warn(job, "%s: %llu files are of no kind that is read, such as %s", folder, (unsigned long long)strange,
+                    example);
+    if (!code && !files.n)
+        qp_job_warn(job, "%s: no file in it to read", folder);
+    qp_arena_free(mem);
+    return code;
+}
+
+static qp_code read_dataset(qp_job *job, qp_batch *batch, const char *folder, const char *corpus, qp_err *err)
+{
+    char *edges = qp_path_join(job->mem, folder, "edges.tsv");
+
+    if (!edges)
+        return qp_oom(err);
+    job->total = 0;
+    qp_code code = read_records(job, batch, qp_format_named("jsonl"), corpus, (qp_str){0}, QP_STR("corpus.jsonl"), err);
+    if (!code && qp_path_exists(edges))
+        code = qp_source_edges(job, folder, edges, err);
+    return code;
+}
+
+static qp_code read_input(qp_job *job, qp_batch *batch, qp_err *err)
+{
+    qp_buf bytes = {0};
+    ssize_t n = 1;
+
+    while (n > 0) {
+        char *room = qp_buf_room(&bytes, 1 << 20);
+        n = room ? read(STDIN_FILENO, room, 1 << 20) : -1;
+        if (n > 0)
+            bytes.n += (size_t)n;
+        else if (n < 0 && errno == EINTR && qp_job_tell(job, "read", "-", false, NULL) == QP_OK)
+            n = 1;
+    }
+    qp_code code = bytes.oom ? qp_oom(err) : n < 0 ? qp_fail(err, QP_INPUT, "standard input: %s", strerror(errno)) : QP_OK;
+    const qp_format *format = qp_format_named(job->reading.format);
+    qp_str all = qp_buf_view(&bytes);
+    if (!format)
+        format = qp_format_of((qp_str){"", 0}, qp_str_slice(all, 0, HEAD));
+    if (!code && !format)
+        code = qp_fail(err, QP_INPUT, "standard input: neither text nor a format that is read; say which: -o format=...");
+    if (!code && format->read) {
+        code = qp_batch_add(batch, &(qp_item){.format = format, .key = QP_STR("stdin"), .bytes = all}, err);
+        code = code ? code : qp_batch_flush(batch, err);
+    } else if (!code) {
+        code = read_records(job, batch, format, NULL, all, QP_STR("stdin"), err);
+        code = code ? code : qp_batch_flush(batch, err);
+    }
+    qp_buf_free(&bytes);
+    return code;
+}
+
+/* A data set's edges given alone: by its header. */
+static bool is_edges(const char *path)
+{
+    char bytes[HEAD];
+    qp_str head = head_of(path, bytes);
+
+    return qp_str_starts(head, QP_STR("src\tdst"));
+}
+
+static qp_code read_place(qp_job *job, qp_batch *batch, const char *path, qp_err *err)
+{
+    if (!qp_path_is_dir(path)) {
+        qp_str whole = qp_str_of(path);
+        bool known;
+        qp_code code = read_file(job, batch, path, whole.n, &known, err);
+        if (!code && !known) {
+            qp_err why = {0};
+            qp_fail(&why, QP_INPUT, "%s: neither text nor a format that is read; say which: -o format=...", path);
+            code = qp_job_failed(job, &why, err);
+        }
+        return code;
+    }
+    char *corpus = qp_path_join(job->mem, path, "corpus.jsonl"), *triples = qp_path_join(job->mem, path, "triples.tsv"),
+         *queries = qp_path_join(job->mem, path, "queries.jsonl");
+    if (!corpus || !triples || !queries)
+        return qp_oom(err);
+    if (qp_path_exists(corpus))
+        return read_dataset(job, batch, path, corpus, err);
+    if (qp_path_exists(triples) || qp_path_exists(queries))
+        return qp_fail(err, QP_INPUT, "%s: a data set without corpus.jsonl; a graph without documents cannot be indexed yet",
+                       path);
+    return read_folder(job, batch, path, err);
+}
+
+qp_code qp_source_read(qp_job *job, const char *source, qp_err *err)
+{
+    bool input = !strcmp(source, "-");
+    char *path = input ? strdup("-") : realpath(source, NULL);
+    qp_batch *batch = NULL;
+    uint64_t removed;
+    const qp_str *keys;
+    size_t n;
+
+    if (!path)
+        return qp_fail(err, QP_INPUT, "%s: %s", source, strerror(errno));
+    job->began = qp_now_ms();
+    job->done = job->total = 0;
+    job->incomplete = false;
+    qp_code code = QP_OK;
+    if (!input && !qp_path_is_dir(path) && is_edges(path)) {
+        code = qp_source_edges(job, path, path, err);
+        free(path);
+        return code;
+    }
+    code = qp_batch_open(job, path, &batch, err);
+    if (!code)
+        code = input ? read_input(job, batch, err) : read_place(job, batch, path, err);
+    code = code ? code : qp_batch_flush(batch, err);
+    if (!code || code == QP_STOPPED) { /* what was read is kept also when somebody says stop */
+        qp_code kept = qp_job_commit(job, code ? NULL : err);
+        code = code ? code : kept;
+    }
+    if (!code && !job->incomplete) {
+        keys = qp_batch_keys(batch, &n);
+        code = qp_store_prune(job->store, qp_str_of(path), keys, n, &removed, err);
+    }
+    if (!code)
+        code = qp_job_tell(job, "read", source, true, err);
+    qp_batch_close(batch);
+    free(path);
+    return code;
+}

@@ -1,0 +1,18 @@
+/* One source of `quipu index`: a file, a folder, a data set folder, "-". */
+#ifndef QP_INGEST_SOURCE_H
+#define QP_INGEST_SOURCE_H
+
+#include "ingest/batch.h"
+
+/* Reads it into the store and takes out what was there from it before and is gone now. QP_INPUT: it is not there, or
+ * nothing that can be read as a whole. */
+qp_code qp_source_read(qp_job *, const char *source, qp_err *);
+
+/* What the store holds, for naming files; to be called before the first source. */
+qp_code qp_source_prepare(qp_job *, qp_err *);
+
+/* The edges of a tab-separated file (src, dst, type, weight; the last two may be missing; a header line may be there)
+ * replace those that this source gave before. Lines that are none are reported and counted. */
+qp_code qp_source_edges(qp_job *, const char *source, const char *path, qp_err *);
+
+#endif
