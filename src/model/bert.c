@@ -4,13 +4,15 @@
 #include <stdlib.h>
 
 #include "base/thread.h"
+#include "base/vector.h"
 #include "model/encoder.h"
+#include "model/kernel.h"
 #include "model/keys.h"
 #include "model/model.h"
 #include "model/tokens.h"
 
 enum { POOLING_MEAN = 1, POOLING_CLS = 2, POOLING_RANK = 4 }; /* of bert.pooling_type */
-enum { BATCH_ROWS = 128 }; /* a batch ends with the sequence that brings it here */
+enum { BATCH_ROWS = 128 };                                    /* a batch ends with the sequence that brings it here */
 
 typedef struct bert {
     qp_model model;
@@ -20,13 +22,15 @@ typedef struct bert {
     qp_tokenizer tokenizer;
     qp_encoder *encoder;
     qp_pool pool;
-    bool segments;                        /* the passage of a pair is segment 1 */
+    bool segments; /* the passage of a pair is segment 1 */
     int threads;
     qp_str query_prefix, passage_prefix;
-    float *dense, *dense_bias;            /* cls: width x width */
-    float *project, project_bias;         /* cls.output: 1 x width */
-    pthread_mutex_t lock;                 /* of the two below */
-    qp_workspace **idle;                  /* workspaces nobody uses now */
+    const qp_kernels *kernels; /* of the head */
+    void *dense;               /* cls: width x width, packed */
+    float *dense_bias;
+    float *project, project_bias; /* cls.output: 1 x width */
+    pthread_mutex_t lock;         /* of the two below */
+    qp_workspace **idle;          /* workspaces nobody uses now */
     uint32_t n_idle;
 } bert;
 
@@ -40,9 +44,9 @@ typedef struct job {
     uint32_t *order;        /* place of each in the caller's order */
     uint32_t *batches;      /* batch i is sequences [batches[i], batches[i + 1]) */
     uint32_t n, n_batches;
-    qp_workspace **spaces;  /* by worker */
+    qp_workspace **spaces; /* by worker */
     float *out;
-    bool unit;              /* make each vector unit length */
+    bool unit; /* make each vector unit length */
 } job;
 
 static qp_workspace *take_workspace(bert *b)
@@ -230,23 +234,23 @@ static qp_code bert_latent(void *self, qp_str query, const qp_str *text, uint32_
     return code;
 }
 
-/* w2 tanh(W1 h + b1) + b2 */
+/* w2 tanh(W1 h + b1) + b2. Some rows at a time: W1 is read once for all of them, what it gives stays in the cache. */
 static qp_code bert_head(void *self, const float *latent, uint32_t n, float *score, qp_err *err)
 {
-    (void)err;
+    enum { ROWS = 48 };
     const bert *b = self;
     const uint32_t width = b->model.width;
-    for (uint32_t i = 0; i < n; i++, latent += width) {
-        double s = b->project_bias;
-        const float *row = b->dense;
-        for (uint32_t j = 0; j < width; j++, row += width) {
-            float sum = 0;
-            for (uint32_t k = 0; k < width; k++)
-                sum += row[k] * latent[k];
-            s += b->project[j] * tanhf(sum + b->dense_bias[j]);
-        }
-        score[i] = (float)s;
+    float *z = malloc(ROWS * (size_t)width * sizeof *z);
+    if (!z)
+        return qp_oom(err);
+    for (uint32_t rows; n; n -= rows, latent += (size_t)rows * width, score += rows) {
+        rows = n < ROWS ? n : ROWS;
+        b->kernels->gemm(latent, width, rows, b->dense, width, width, b->dense_bias, false, z, width);
+        b->kernels->tanh(z, (size_t)rows * width);
+        for (uint32_t i = 0; i < rows; i++)
+            score[i] = qp_dot(b->project, z + (size_t)i * width, width) + b->project_bias;
     }
+    free(z);
     return QP_OK;
 }
 
@@ -281,8 +285,10 @@ static qp_code read_head_part(const bert *b, const char *name, uint32_t rows, ui
 {
     qp_tensor t;
     if (!qp_gguf_tensor(&b->file, name, &t) || !qp_tensor_is_readable(&t) || t.rows != rows || t.cols != cols)
-        return qp_fail(err, QP_MODEL, "%s: a reranker's head wants %s, %u x %u; llama.cpp's converter drops it from some "
-                       "models: `quipu model import` the safetensors instead", b->file.path, name, rows, cols);
+        return qp_fail(err, QP_MODEL,
+                       "%s: a reranker's head wants %s, %u x %u; llama.cpp's converter drops it from some "
+                       "models: `quipu model import` the safetensors instead",
+                       b->file.path, name, rows, cols);
     for (uint32_t i = 0; i < rows; i++)
         qp_tensor_row(&t, i, out + (size_t)i * cols);
     return QP_OK;
@@ -290,12 +296,18 @@ static qp_code read_head_part(const bert *b, const char *name, uint32_t rows, ui
 
 static qp_code read_head(bert *b, qp_err *err)
 {
-    uint32_t d = qp_encoder_width(b->encoder);
-    if (!(b->dense = malloc(((size_t)d * d + 2 * d) * sizeof *b->dense)))
-        return qp_oom(err);
-    b->dense_bias = b->dense + (size_t)d * d;
-    b->project = b->dense_bias + d;
-    qp_code code = read_head_part(b, "cls.weight", d, d, b->dense, err);
+    const uint32_t d = qp_encoder_width(b->encoder);
+    b->kernels = qp_kernels_best();
+    float *w = malloc((size_t)d * d * sizeof *w);
+    b->dense = aligned_alloc(64, (qp_packed_size(b->kernels, d, d) * b->kernels->item + 63) & ~(size_t)63);
+    b->dense_bias = malloc(2 * (size_t)d * sizeof *b->dense_bias);
+    qp_code code = w && b->dense && b->dense_bias ? QP_OK : qp_oom(err);
+    b->project = code ? NULL : b->dense_bias + d;
+    if (!code)
+        code = read_head_part(b, "cls.weight", d, d, w, err);
+    if (!code)
+        b->kernels->pack(b->dense, w, d, 1, d, d);
+    free(w);
     if (!code)
         code = read_head_part(b, "cls.bias", 1, d, b->dense_bias, err);
     if (!code)
@@ -314,8 +326,10 @@ static qp_code read_segments(bert *b, qp_err *err)
     if (said || !qp_encoder_has_segments(b->encoder) ||
         qp_str_eq(qp_gguf_text(&b->file, "general.name"), QP_STR("quipu-rerank-v0")))
         return QP_OK;
-    return qp_fail(err, QP_MODEL, "%s: does not say whether its passages are segment 0 or 1 (no key " QP_KEY_SEGMENTS "), and "
-                   "a guess would score wrongly; `quipu model import` it with -o segments=0 or -o segments=1", b->file.path);
+    return qp_fail(err, QP_MODEL,
+                   "%s: does not say whether its passages are segment 0 or 1 (no key " QP_KEY_SEGMENTS "), and "
+                   "a guess would score wrongly; `quipu model import` it with -o segments=0 or -o segments=1",
+                   b->file.path);
 }
 
 static qp_code read_purpose(bert *b, qp_purpose purpose, qp_err *err)
@@ -337,7 +351,8 @@ static qp_code read_purpose(bert *b, qp_purpose purpose, qp_err *err)
     if (ranks)
         return qp_fail(err, QP_MODEL, "%s: is a reranker, an embedder was wanted", b->file.path);
     if (pooling != POOLING_MEAN && pooling != POOLING_CLS)
-        return qp_fail(err, QP_MODEL, "%s: does not say how to pool (bert.pooling_type is %zu; 1 mean or 2 [CLS] was wanted)",
+        return qp_fail(err, QP_MODEL,
+                       "%s: does not say how to pool (bert.pooling_type is %zu; 1 mean or 2 [CLS] was wanted)",
                        b->file.path, (size_t)pooling);
     b->pool = pooling == POOLING_CLS ? QP_POOL_FIRST : QP_POOL_MEAN;
     b->model.dim = qp_encoder_width(b->encoder);
@@ -372,6 +387,7 @@ static void bert_close(void *self)
     qp_gguf_close(&b->file);
     pthread_mutex_destroy(&b->lock);
     free(b->dense);
+    free(b->dense_bias);
     free(b->name);
     free(b);
 }

@@ -13,9 +13,9 @@
 
 typedef struct qp_kernels {
     const char *name;
-    uint32_t width;        /* columns of a panel */
-    size_t item;           /* bytes of one weight in a panel */
-    bool (*usable)(void);  /* does this processor have the instructions? */
+    uint32_t width;       /* columns of a panel */
+    size_t item;          /* bytes of one weight in a panel */
+    bool (*usable)(void); /* does this processor have the instructions? */
     /* W (n x k; element (i, j) at i * row + j * column) into panels; qp_packed_size items, aligned to 64 bytes. */
     void (*pack)(void *out, const float *w, size_t row, size_t column, uint32_t n, uint32_t k);
     /* C (m x n, row stride ldc) = [C if add] + bias + A W^T; bias is null or has n floats. */
@@ -23,7 +23,8 @@ typedef struct qp_kernels {
                  bool add, float *c, size_t ldc);
     void (*norm)(float *x, uint32_t n, const float *gain, const float *bias, float epsilon); /* layer norm, in place */
     void (*gelu)(float *x, size_t n);                                                        /* exact: by erf */
-    void (*softmax)(float *x, uint32_t n, float scale);                                      /* of scale * x */
+    void (*tanh)(float *x, size_t n);
+    void (*softmax)(float *x, uint32_t n, float scale); /* of scale * x */
 } qp_kernels;
 
 /* Items that W of n x k takes: rounded up to whole panels. */

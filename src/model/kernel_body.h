@@ -73,34 +73,32 @@ TARGET static void K(pack)(void *out, const float *w, size_t row, size_t column,
 }
 
 /* `rows` is a constant at each call, so that the accumulators stay in registers. */
-TARGET INLINE void K(tile)(const uint32_t rows, const float *a, size_t lda, const float *w, uint32_t k, const float *bias,
-                           bool add, float *c, size_t ldc)
+TARGET INLINE void K(tile)(const uint32_t rows, const float *a, size_t lda, const float *w, uint32_t k,
+                           const float *bias, bool add, float *c, size_t ldc)
 {
     K(vec) sum[ROWS][VECTORS];
-    UNROLL for (uint32_t i = 0; i < rows; i++)
-        UNROLL for (int j = 0; j < VECTORS; j++) {
-            sum[i][j] = bias ? K(load)(bias + j * LANES) : K(all)(0);
-            if (add)
-                sum[i][j] += K(load)(c + i * ldc + j * LANES);
-        }
+    UNROLL for (uint32_t i = 0; i < rows; i++) UNROLL for (int j = 0; j < VECTORS; j++)
+    {
+        sum[i][j] = bias ? K(load)(bias + j * LANES) : K(all)(0);
+        if (add)
+            sum[i][j] += K(load)(c + i * ldc + j * LANES);
+    }
     for (uint32_t x = 0; x < k; x++, w += K(width)) {
         K(vec) column[VECTORS];
-        UNROLL for (int j = 0; j < VECTORS; j++)
-            column[j] = K(load)(w + j * LANES);
-        UNROLL for (uint32_t i = 0; i < rows; i++) {
+        UNROLL for (int j = 0; j < VECTORS; j++) column[j] = K(load)(w + j * LANES);
+        UNROLL for (uint32_t i = 0; i < rows; i++)
+        {
             K(vec) one = K(all)(a[i * lda + x]);
-            UNROLL for (int j = 0; j < VECTORS; j++)
-                sum[i][j] += one * column[j];
+            UNROLL for (int j = 0; j < VECTORS; j++) sum[i][j] += one * column[j];
         }
     }
-    UNROLL for (uint32_t i = 0; i < rows; i++)
-        UNROLL for (int j = 0; j < VECTORS; j++)
-            K(store)(c + i * ldc + j * LANES, sum[i][j]);
+    UNROLL for (uint32_t i = 0; i < rows; i++) UNROLL for (int j = 0; j < VECTORS; j++)
+        K(store)(c + i * ldc + j * LANES, sum[i][j]);
 }
 
 /* All rows of A against one panel. */
-TARGET static void K(panel)(const float *a, size_t lda, uint32_t m, const float *w, uint32_t k, const float *bias, bool add,
-                            float *c, size_t ldc)
+TARGET static void K(panel)(const float *a, size_t lda, uint32_t m, const float *w, uint32_t k, const float *bias,
+                            bool add, float *c, size_t ldc)
 {
     for (; m >= ROWS; m -= ROWS, a += ROWS * lda, c += ROWS * ldc)
         K(tile)(ROWS, a, lda, w, k, bias, add, c, ldc);
@@ -127,8 +125,8 @@ TARGET static void K(edge)(const float *a, size_t lda, uint32_t m, const float *
     }
 }
 
-TARGET static void K(gemm)(const float *a, size_t lda, uint32_t m, const void *w, uint32_t n, uint32_t k, const float *bias,
-                           bool add, float *c, size_t ldc)
+TARGET static void K(gemm)(const float *a, size_t lda, uint32_t m, const void *w, uint32_t n, uint32_t k,
+                           const float *bias, bool add, float *c, size_t ldc)
 {
     for (uint32_t from = 0, to; from < k; from = to) { /* a slice of k at a time: its panel stays in the first cache */
         to = k - from > SLICE + SLICE / 2 ? from + SLICE : k;
@@ -197,6 +195,27 @@ TARGET static void K(gelu)(float *x, size_t n)
     }
 }
 
+/* (1 - e^-2|x|) / (1 + e^-2|x|) with the sign of x: error below 2e-7. */
+TARGET INLINE K(vec) K(tanh_of)(K(vec) x)
+{
+    K(vec) t = K(exp)(-2.f * (K(vec))((K(ivec))x & 0x7fffffff));
+    K(vec) y = (1.f - t) / (1.f + t);
+    return (K(vec))((K(ivec))y | ((K(ivec))x & ~0x7fffffff));
+}
+
+TARGET static void K(tanh)(float *x, size_t n)
+{
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        K(store)(x + i, K(tanh_of)(K(load)(x + i)));
+    if (i < n) {
+        float rest[LANES] = {0};
+        memcpy(rest, x + i, (n - i) * sizeof *x);
+        K(store)(rest, K(tanh_of)(K(load)(rest)));
+        memcpy(x + i, rest, (n - i) * sizeof *x);
+    }
+}
+
 TARGET static void K(softmax)(float *x, uint32_t n, float scale)
 {
     float top = x[0];
@@ -224,8 +243,8 @@ TARGET static void K(softmax)(float *x, uint32_t n, float scale)
         x[i] /= total;
 }
 
-static const qp_kernels K(kernels) = {NAME, K(width), sizeof(float), K(usable), K(pack),
-                                      K(gemm), K(norm), K(gelu), K(softmax)};
+static const qp_kernels K(kernels) = {NAME,    K(width), sizeof(float), K(usable), K(pack),
+                                      K(gemm), K(norm),  K(gelu),       K(tanh),   K(softmax)};
 
 #undef K
 #undef NAME
