@@ -14,24 +14,24 @@ typedef struct qp_chunk {
 
 /* Something the document says points elsewhere, unresolved: resolving needs all documents (ingest/resolve.h). */
 typedef struct qp_reference {
-    uint32_t chunk;    /* ordinal of the chunk that says it; QP_WHOLE: the document as a whole */
-    qp_str type;       /* edge type: "link", "cites", "man", "ref", ... */
-    qp_str target;     /* "guide/intro.html", "10.1145/361002.361007", "arXiv:1706.03762", "printf(3)", a title, ... */
-    qp_str anchor;     /* fragment in the target, or empty */
+    uint32_t chunk; /* ordinal of the chunk that says it; QP_WHOLE: the document as a whole */
+    qp_str type;    /* edge type: "link", "cites", "man", "ref", ... */
+    qp_str target;  /* "guide/intro.html", "10.1145/361002.361007", "arXiv:1706.03762", "printf(3)", a title, ... */
+    qp_str anchor;  /* fragment in the target, or empty */
     float weight;
 } qp_reference;
 #define QP_WHOLE UINT32_MAX
 
 typedef struct qp_document {
-    qp_str key;        /* its id, unique in the index: a relative path, or a data set's _id */
-    qp_str source;     /* the source it was read from, as given to `quipu index` */
-    qp_str path;       /* file it came from (absolute), or empty */
-    qp_str format;     /* "html", "pdf", "jsonl", ... */
+    qp_str key;    /* its id, unique in the index: a relative path, or a data set's _id */
+    qp_str source; /* the source it was read from, as given to `quipu index` */
+    qp_str path;   /* file it came from (absolute), or empty */
+    qp_str format; /* "html", "pdf", "jsonl", ... */
     qp_str title;
-    qp_str language;   /* ISO 639-1 of its stems, "en"; empty: none */
-    qp_str meta;       /* a JSON object, "{}" if there is nothing */
-    qp_str text;       /* extracted, UTF-8, no NUL */
-    qp_str digest;     /* of the source bytes and of all settings of reading and cutting: equal = unchanged */
+    qp_str language; /* ISO 639-1 of its stems, "en"; empty: none */
+    qp_str meta;     /* a JSON object, "{}" if there is nothing */
+    qp_str text;     /* extracted, UTF-8, no NUL */
+    qp_str digest;   /* of the source bytes and of all settings of reading and cutting: equal = unchanged */
     const qp_chunk *chunks;
     uint32_t n_chunks;
     const qp_reference *references;

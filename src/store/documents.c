@@ -23,13 +23,17 @@ qp_str qp_indexed_text(qp_arena *a, qp_str title, qp_str heading, qp_str text)
 static qp_code check_chunks(const qp_document *d, qp_err *err)
 {
     for (uint32_t i = 0; i < d->n_chunks; i++)
-        if (d->chunks[i].from > d->chunks[i].to || d->chunks[i].to > d->text.n || d->chunks[i].to - d->chunks[i].from > INT32_MAX)
-            return qp_fail(err, QP_BUG, "store: chunk %u of %.*s is [%llu, %llu) of a text of %zu bytes", i, (int)d->key.n,
-                           d->key.at, (unsigned long long)d->chunks[i].from, (unsigned long long)d->chunks[i].to, d->text.n);
+        if (d->chunks[i].from > d->chunks[i].to || d->chunks[i].to > d->text.n ||
+            d->chunks[i].to - d->chunks[i].from > INT32_MAX)
+            return qp_fail(err, QP_BUG, "store: chunk %u of %.*s is [%llu, %llu) of a text of %zu bytes", i,
+                           (int)d->key.n, d->key.at, (unsigned long long)d->chunks[i].from,
+                           (unsigned long long)d->chunks[i].to, d->text.n);
     for (uint32_t i = 0; i < d->n_references; i++)
-        if ((d->references[i].chunk >= d->n_chunks && d->references[i].chunk != QP_WHOLE) || !isfinite(d->references[i].weight))
-            return qp_fail(err, QP_BUG, "store: reference %u of %.*s is from chunk %u of %u, weight %g", i, (int)d->key.n,
-                           d->key.at, d->references[i].chunk, d->n_chunks, (double)d->references[i].weight);
+        if ((d->references[i].chunk >= d->n_chunks && d->references[i].chunk != QP_WHOLE) ||
+            !isfinite(d->references[i].weight))
+            return qp_fail(err, QP_BUG, "store: reference %u of %.*s is from chunk %u of %u, weight %g", i,
+                           (int)d->key.n, d->key.at, d->references[i].chunk, d->n_chunks,
+                           (double)d->references[i].weight);
     for (uint32_t i = 0; i < d->n_anchors; i++)
         if (d->anchor_chunk[i] >= d->n_chunks)
             return qp_fail(err, QP_BUG, "store: anchor %u of %.*s is in chunk %u of %u", i, (int)d->key.n, d->key.at,
@@ -55,7 +59,8 @@ static qp_code find(qp_store *s, qp_str key, int64_t *row, qp_err *err)
 static qp_code clear(qp_store *s, int64_t row, qp_err *err)
 {
     static const char *const sql[] = {"DELETE FROM piece WHERE document = ?", "DELETE FROM chunk WHERE document = ?",
-                                      "DELETE FROM reference WHERE document = ?", "DELETE FROM anchor WHERE document = ?"};
+                                      "DELETE FROM reference WHERE document = ?",
+                                      "DELETE FROM anchor WHERE document = ?"};
     for (size_t i = 0; i < sizeof sql / sizeof *sql; i++) {
         sqlite3_stmt *stmt = qp_truth_use(s, sql[i], err);
         if (!stmt)
@@ -70,10 +75,12 @@ static qp_code clear(qp_store *s, int64_t row, qp_err *err)
 
 static qp_code put_row(qp_store *s, const qp_document *d, int64_t *row, qp_err *err)
 {
-    sqlite3_stmt *stmt = qp_truth_use(s,
+    sqlite3_stmt *stmt = qp_truth_use(
+        s,
         "INSERT INTO document(key, source, path, format, title, language, meta, digest, bytes, chunks)"
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT(key) DO UPDATE SET source = ?2, path = ?3,"
-        " format = ?4, title = ?5, language = ?6, meta = ?7, digest = ?8, bytes = ?9, chunks = ?10", err);
+        " format = ?4, title = ?5, language = ?6, meta = ?7, digest = ?8, bytes = ?9, chunks = ?10",
+        err);
     if (!stmt)
         return QP_STORE;
     const qp_str text[] = {d->key, d->source, d->path, d->format, d->title, d->language, d->meta, d->digest};
@@ -92,7 +99,8 @@ static qp_code put_text(qp_store *s, int64_t row, qp_str text, qp_err *err)
     for (size_t at = 0; !code && at < text.n; at += QP_TRUTH_PIECE) {
         sqlite3_bind_int64(stmt, 1, row);
         sqlite3_bind_int64(stmt, 2, (sqlite3_int64)(at / QP_TRUTH_PIECE));
-        sqlite3_bind_blob64(stmt, 3, text.at + at, text.n - at < QP_TRUTH_PIECE ? text.n - at : QP_TRUTH_PIECE, SQLITE_STATIC);
+        sqlite3_bind_blob64(stmt, 3, text.at + at, text.n - at < QP_TRUTH_PIECE ? text.n - at : QP_TRUTH_PIECE,
+                            SQLITE_STATIC);
         code = qp_truth_run(s, stmt, err);
     }
     return code;
@@ -100,8 +108,10 @@ static qp_code put_text(qp_store *s, int64_t row, qp_str text, qp_err *err)
 
 static qp_code put_chunks(qp_store *s, int64_t row, const qp_document *d, qp_err *err)
 {
-    sqlite3_stmt *stmt = qp_truth_use(s, "INSERT INTO chunk(document, ordinal, start, stop, page, heading, bytes, digest)"
-                                         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)", err);
+    sqlite3_stmt *stmt = qp_truth_use(s,
+                                      "INSERT INTO chunk(document, ordinal, start, stop, page, heading, bytes, digest)"
+                                      " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                                      err);
     qp_code code = stmt ? QP_OK : QP_STORE;
     for (uint32_t i = 0; !code && i < d->n_chunks; i++) {
         const qp_chunk *c = &d->chunks[i];
@@ -125,8 +135,10 @@ static qp_code put_chunks(qp_store *s, int64_t row, const qp_document *d, qp_err
 
 static qp_code put_references(qp_store *s, int64_t row, const qp_document *d, qp_err *err)
 {
-    sqlite3_stmt *stmt = qp_truth_use(s, "INSERT INTO reference(document, ordinal, chunk, type, target, anchor, weight)"
-                                         " VALUES (?, ?, ?, ?, ?, ?, ?)", err);
+    sqlite3_stmt *stmt = qp_truth_use(s,
+                                      "INSERT INTO reference(document, ordinal, chunk, type, target, anchor, weight)"
+                                      " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                                      err);
     qp_code code = stmt ? QP_OK : QP_STORE;
     for (uint32_t i = 0; !code && i < d->n_references; i++) {
         const qp_reference *r = &d->references[i];
@@ -141,7 +153,8 @@ static qp_code put_references(qp_store *s, int64_t row, const qp_document *d, qp
     }
     if (!code)
         code = (stmt = qp_truth_use(s, "INSERT INTO anchor(document, ordinal, name, chunk) VALUES (?, ?, ?, ?)", err))
-                   ? QP_OK : QP_STORE;
+                   ? QP_OK
+                   : QP_STORE;
     for (uint32_t i = 0; !code && i < d->n_anchors; i++) {
         sqlite3_bind_int64(stmt, 1, row);
         sqlite3_bind_int64(stmt, 2, i);
@@ -213,8 +226,10 @@ qp_code qp_store_remove(qp_store *s, qp_str name, uint64_t *n, qp_err *err)
 
 static qp_code fill_seen(qp_store *s, const qp_str *seen, size_t n, qp_err *err)
 {
-    qp_code code = qp_truth_exec(s, "CREATE TEMP TABLE IF NOT EXISTS seen(key TEXT PRIMARY KEY) WITHOUT ROWID;"
-                                    "DELETE FROM temp.seen", err);
+    qp_code code = qp_truth_exec(s,
+                                 "CREATE TEMP TABLE IF NOT EXISTS seen(key TEXT PRIMARY KEY) WITHOUT ROWID;"
+                                 "DELETE FROM temp.seen",
+                                 err);
     sqlite3_stmt *stmt = code ? NULL : qp_truth_use(s, "INSERT OR IGNORE INTO temp.seen(key) VALUES (?)", err);
     if (!stmt)
         return QP_STORE;
@@ -232,8 +247,11 @@ qp_code qp_store_prune(qp_store *s, qp_str source, const qp_str *seen, size_t n,
     if (code)
         return code;
     code = fill_seen(s, seen, n, err);
-    sqlite3_stmt *stmt = code ? NULL : qp_truth_use(s, "DELETE FROM document WHERE source = ?"
-                                                       " AND key NOT IN (SELECT key FROM temp.seen)", err);
+    sqlite3_stmt *stmt = code ? NULL
+                              : qp_truth_use(s,
+                                             "DELETE FROM document WHERE source = ?"
+                                             " AND key NOT IN (SELECT key FROM temp.seen)",
+                                             err);
     if (stmt) {
         qp_truth_bind(stmt, 1, source);
         code = qp_truth_run(s, stmt, err);
@@ -256,8 +274,12 @@ struct listing {
 static qp_code list_row(void *ctx, sqlite3_stmt *stmt, qp_err *err)
 {
     struct listing *l = ctx;
-    qp_stored d = {.row = sqlite3_column_int64(stmt, 0), .key = qp_truth_column(stmt, 1), .path = qp_truth_column(stmt, 2),
-                   .format = qp_truth_column(stmt, 3), .title = qp_truth_column(stmt, 4), .meta = qp_truth_column(stmt, 5),
+    qp_stored d = {.row = sqlite3_column_int64(stmt, 0),
+                   .key = qp_truth_column(stmt, 1),
+                   .path = qp_truth_column(stmt, 2),
+                   .format = qp_truth_column(stmt, 3),
+                   .title = qp_truth_column(stmt, 4),
+                   .meta = qp_truth_column(stmt, 5),
                    .n_chunks = (uint32_t)sqlite3_column_int64(stmt, 6)};
     return l->fn(l->ctx, &d, err);
 }
@@ -265,6 +287,7 @@ static qp_code list_row(void *ctx, sqlite3_stmt *stmt, qp_err *err)
 qp_code qp_store_documents(qp_store *s, qp_stored_fn fn, void *ctx, qp_err *err)
 {
     struct listing l = {fn, ctx};
-    return qp_truth_each(s, qp_truth_use(s, "SELECT row, key, path, format, title, meta, chunks FROM document ORDER BY key",
-                                         err), list_row, &l, err);
+    return qp_truth_each(
+        s, qp_truth_use(s, "SELECT row, key, path, format, title, meta, chunks FROM document ORDER BY key", err),
+        list_row, &l, err);
 }

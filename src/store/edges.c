@@ -17,8 +17,10 @@ struct visitor {
 static qp_code visit_reference(void *ctx, sqlite3_stmt *stmt, qp_err *err)
 {
     const struct visitor *v = ctx;
-    qp_reference r = {.chunk = (uint32_t)sqlite3_column_int64(stmt, 1), .type = qp_truth_column(stmt, 2),
-                      .target = qp_truth_column(stmt, 3), .anchor = qp_truth_column(stmt, 4),
+    qp_reference r = {.chunk = (uint32_t)sqlite3_column_int64(stmt, 1),
+                      .type = qp_truth_column(stmt, 2),
+                      .target = qp_truth_column(stmt, 3),
+                      .anchor = qp_truth_column(stmt, 4),
                       .weight = (float)sqlite3_column_double(stmt, 5)};
     return v->reference(v->ctx, sqlite3_column_int64(stmt, 0), &r, err);
 }
@@ -41,16 +43,23 @@ static qp_code visit_given(void *ctx, sqlite3_stmt *stmt, qp_err *err)
 qp_code qp_store_references(qp_store *s, qp_reference_fn fn, void *ctx, qp_err *err)
 {
     struct visitor v = {.reference = fn, .ctx = ctx};
-    return qp_truth_each(s, qp_truth_use(s, "SELECT r.document, r.chunk, r.type, r.target, r.anchor, r.weight"
-                                            " FROM document d JOIN reference r ON r.document = d.row"
-                                            " ORDER BY d.key, r.ordinal", err), visit_reference, &v, err);
+    return qp_truth_each(s,
+                         qp_truth_use(s,
+                                      "SELECT r.document, r.chunk, r.type, r.target, r.anchor, r.weight"
+                                      " FROM document d JOIN reference r ON r.document = d.row"
+                                      " ORDER BY d.key, r.ordinal",
+                                      err),
+                         visit_reference, &v, err);
 }
 
 qp_code qp_store_anchors(qp_store *s, qp_anchor_fn fn, void *ctx, qp_err *err)
 {
     struct visitor v = {.anchor = fn, .ctx = ctx};
-    return qp_truth_each(s, qp_truth_use(s, "SELECT a.document, a.name, a.chunk FROM document d JOIN anchor a"
-                                            " ON a.document = d.row ORDER BY d.key, a.ordinal", err),
+    return qp_truth_each(s,
+                         qp_truth_use(s,
+                                      "SELECT a.document, a.name, a.chunk FROM document d JOIN anchor a"
+                                      " ON a.document = d.row ORDER BY d.key, a.ordinal",
+                                      err),
                          visit_anchor, &v, err);
 }
 
@@ -70,7 +79,8 @@ static uint64_t mix(uint64_t h, qp_str part)
 static qp_code check_edge(qp_str type, float weight, qp_err *err)
 {
     if (!type.n || !isfinite(weight) || weight < 0)
-        return qp_fail(err, QP_INPUT, "an edge of type '%.*s' and weight %g: a type and a weight of at least 0 are wanted",
+        return qp_fail(err, QP_INPUT,
+                       "an edge of type '%.*s' and weight %g: a type and a weight of at least 0 are wanted",
                        (int)type.n, type.at, (double)weight);
     return QP_OK;
 }
@@ -97,8 +107,11 @@ static qp_code replace_given(qp_store *s, qp_str source, qp_str digest, const qp
         return QP_STORE;
     qp_truth_bind(stmt, 1, source);
     qp_code code = qp_truth_run(s, stmt, err);
-    stmt = code ? NULL : qp_truth_use(s, "INSERT INTO given(source, ordinal, tail, head, type, weight)"
-                                         " VALUES (?, ?, ?, ?, ?, ?)", err);
+    stmt = code ? NULL
+                : qp_truth_use(s,
+                               "INSERT INTO given(source, ordinal, tail, head, type, weight)"
+                               " VALUES (?, ?, ?, ?, ?, ?)",
+                               err);
     for (size_t i = 0; stmt && !code && i < n; i++) {
         qp_truth_bind(stmt, 1, source);
         sqlite3_bind_int64(stmt, 2, (sqlite3_int64)i);
@@ -141,8 +154,11 @@ qp_code qp_store_given(qp_store *s, qp_str source, const qp_given *g, size_t n, 
 static qp_code replace_edges(qp_store *s, const qp_edge *e, size_t n, qp_err *err)
 {
     qp_code code = qp_truth_exec(s, "DELETE FROM edge", err);
-    sqlite3_stmt *stmt = code ? NULL : qp_truth_use(s, "INSERT INTO edge(tail, tail_chunk, head, head_chunk, type, weight)"
-                                                       " VALUES (?, ?, ?, ?, ?, ?)", err);
+    sqlite3_stmt *stmt = code ? NULL
+                              : qp_truth_use(s,
+                                             "INSERT INTO edge(tail, tail_chunk, head, head_chunk, type, weight)"
+                                             " VALUES (?, ?, ?, ?, ?, ?)",
+                                             err);
     if (!stmt)
         return QP_STORE;
     for (size_t i = 0; !code && i < n; i++) {

@@ -59,9 +59,12 @@ qp_code qp_schema_ready(qp_store *s, bool create, const char *path, qp_err *err)
         return create ? make(s, err)
                       : qp_fail(err, QP_STORE, "%s: holds no index yet: make one with `quipu index SOURCE`", s->dir);
     if (application != APPLICATION)
-        return qp_fail(err, QP_STORE, "%s: is another program's SQLite file, no index of ours: give another folder", path);
+        return qp_fail(err, QP_STORE, "%s: is another program's SQLite file, no index of ours: give another folder",
+                       path);
     if (version != VERSION)
-        return qp_fail(err, QP_STORE, "%s: has tables of version %lld, this program reads version %d: use the program that "
-                       "made it, or index again into a new folder", path, (long long)version, VERSION);
+        return qp_fail(err, QP_STORE,
+                       "%s: has tables of version %lld, this program reads version %d: use the program that "
+                       "made it, or index again into a new folder",
+                       path, (long long)version, VERSION);
     return QP_OK;
 }

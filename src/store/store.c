@@ -30,8 +30,8 @@ static qp_code lock_folder(qp_store *s, qp_err *err)
         pid[n > 0 ? n : 0] = 0;
         if (why != EWOULDBLOCK)
             return qp_fail(err, QP_STORE, "%s: cannot be locked: %s", path, strerror(why));
-        return qp_fail(err, QP_STORE, "%s: busy, process %ld is writing to this index: try again when it is done", s->dir,
-                       strtol(pid, NULL, 10));
+        return qp_fail(err, QP_STORE, "%s: busy, process %ld is writing to this index: try again when it is done",
+                       s->dir, strtol(pid, NULL, 10));
     }
     int n = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
     if (ftruncate(s->lock, 0) || pwrite(s->lock, pid, (size_t)n, 0) != n)
@@ -66,8 +66,9 @@ static qp_code open_database(qp_store *s, bool create, qp_err *err)
         return qp_oom(err);
     if (!create && !qp_path_exists(path))
         return qp_fail(err, QP_STORE, "%s: no index is there: make one with `quipu index SOURCE`", s->dir);
-    int rc = s->write ? sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL)
-                      : open_for_reading(s, path);
+    int rc = s->write
+                 ? sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL)
+                 : open_for_reading(s, path);
     if (!s->db)
         return qp_oom(err);
     if (rc != SQLITE_OK)
@@ -77,8 +78,10 @@ static qp_code open_database(qp_store *s, bool create, qp_err *err)
      * removes is gone from the file too. */
     qp_code code = qp_schema_ready(s, create && s->write, path, err);
     if (!code && s->write)
-        code = qp_truth_exec(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
-                                "PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -65536", err);
+        code = qp_truth_exec(s,
+                             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
+                             "PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -65536",
+                             err);
     return code;
 }
 
@@ -145,7 +148,8 @@ static qp_code read_value(qp_store *s, sqlite3_stmt *stmt, const char *name, qp_
 
 qp_code qp_state_get(qp_store *s, const char *name, qp_str *value, qp_arena *a, qp_err *err)
 {
-    return read_value(s, qp_truth_use(s, "SELECT CAST(value AS TEXT) FROM state WHERE name = ?", err), name, value, a, err);
+    return read_value(s, qp_truth_use(s, "SELECT CAST(value AS TEXT) FROM state WHERE name = ?", err), name, value, a,
+                      err);
 }
 
 qp_code qp_store_get(qp_store *s, const char *key, qp_str *value, qp_arena *a, qp_err *err)
@@ -164,7 +168,8 @@ static qp_code write_value(qp_store *s, sqlite3_stmt *stmt, const char *name, qp
 
 qp_code qp_state_set(qp_store *s, const char *name, qp_str value, qp_err *err)
 {
-    return write_value(s, qp_truth_use(s, "INSERT OR REPLACE INTO state(name, value) VALUES (?, ?)", err), name, value, err);
+    return write_value(s, qp_truth_use(s, "INSERT OR REPLACE INTO state(name, value) VALUES (?, ?)", err), name, value,
+                       err);
 }
 
 qp_code qp_store_set(qp_store *s, const char *key, const char *value, qp_err *err)

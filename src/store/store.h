@@ -32,12 +32,15 @@ qp_code qp_store_remove(qp_store *, qp_str name, uint64_t *n, qp_err *);
 qp_code qp_store_prune(qp_store *, qp_str source, const qp_str *seen, size_t n, uint64_t *removed, qp_err *);
 
 /* ---- edges given by a data set, by document key; resolved against what is there when a snapshot is made ---- */
-typedef struct qp_given { qp_str from, to, type; float weight; } qp_given;
+typedef struct qp_given {
+    qp_str from, to, type;
+    float weight;
+} qp_given;
 /* Replaces all edges that `source` gave before. */
 qp_code qp_store_given(qp_store *, qp_str source, const qp_given *, size_t n, qp_err *);
 
 /* ---- what resolving reads (ingest/resolve.h) and writes ---- */
-typedef struct qp_stored {   /* a document without its text */
+typedef struct qp_stored { /* a document without its text */
     int64_t row;
     qp_str key, path, format, title, meta;
     uint32_t n_chunks;
@@ -45,12 +48,12 @@ typedef struct qp_stored {   /* a document without its text */
 typedef qp_code (*qp_stored_fn)(void *ctx, const qp_stored *, qp_err *);
 typedef qp_code (*qp_reference_fn)(void *ctx, int64_t document, const qp_reference *, qp_err *);
 typedef qp_code (*qp_anchor_fn)(void *ctx, int64_t document, qp_str name, uint32_t chunk, qp_err *);
-qp_code qp_store_documents(qp_store *, qp_stored_fn, void *ctx, qp_err *);    /* in order of key */
+qp_code qp_store_documents(qp_store *, qp_stored_fn, void *ctx, qp_err *); /* in order of key */
 qp_code qp_store_references(qp_store *, qp_reference_fn, void *ctx, qp_err *);
 qp_code qp_store_anchors(qp_store *, qp_anchor_fn, void *ctx, qp_err *);
 qp_code qp_store_givens(qp_store *, qp_code (*)(void *, const qp_given *, qp_err *), void *ctx, qp_err *);
 
-typedef struct qp_edge {     /* resolved: chunk ordinals in documents, by row */
+typedef struct qp_edge { /* resolved: chunk ordinals in documents, by row */
     int64_t from, to;
     uint32_t from_chunk, to_chunk;
     qp_str type;
@@ -63,7 +66,10 @@ qp_code qp_store_edges(qp_store *, const qp_edge *, size_t n, uint64_t unknown, 
 /* The next at most n distinct texts of chunks that have no vector of this model, longest first; texts live in the
  * arena. *n_out = 0: all are there. *left counts them all. The snapshot is made with the vectors of the model last named
  * here, so an index run with an embedder calls this even if it expects nothing; "" = an index without vectors. */
-typedef struct qp_pending { qp_str text; char digest[33]; } qp_pending;
+typedef struct qp_pending {
+    qp_str text;
+    char digest[33];
+} qp_pending;
 qp_code qp_store_pending(qp_store *, const char *model, uint32_t n, qp_pending *out, uint32_t *n_out, uint64_t *left,
                          qp_arena *, qp_err *);
 qp_code qp_store_vectors(qp_store *, const char *model, uint32_t dim, const qp_pending *, uint32_t n, const float *,

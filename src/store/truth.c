@@ -19,10 +19,12 @@ qp_code qp_truth_fail(const qp_store *s, qp_err *err)
     case SQLITE_LOCKED:
         return qp_fail(err, QP_STORE, "%s: busy, another program holds truth.db: try again when it is done", s->dir);
     case SQLITE_NOTADB:
-        return qp_fail(err, QP_STORE, "%s/truth.db: is no index of ours (not an SQLite file): give another folder", s->dir);
+        return qp_fail(err, QP_STORE, "%s/truth.db: is no index of ours (not an SQLite file): give another folder",
+                       s->dir);
     case SQLITE_CORRUPT:
-        return qp_fail(err, QP_STORE, "%s/truth.db: is damaged (%s): restore a copy, or remove the folder and index again",
-                       s->dir, why);
+        return qp_fail(err, QP_STORE,
+                       "%s/truth.db: is damaged (%s): restore a copy, or remove the folder and index again", s->dir,
+                       why);
     case SQLITE_NOMEM:
         return qp_oom(err);
     case SQLITE_TOOBIG:
@@ -127,8 +129,8 @@ qp_code qp_truth_text(qp_store *s, int64_t document, uint64_t from, uint64_t to,
         if (rc != SQLITE_ROW && rc != SQLITE_DONE)
             code = qp_truth_fail(s, err);
         else if (!part.n)
-            code = qp_fail(err, QP_STORE, "%s/truth.db: is damaged: a text ends before its chunk: index the document again",
-                           s->dir);
+            code = qp_fail(err, QP_STORE,
+                           "%s/truth.db: is damaged: a text ends before its chunk: index the document again", s->dir);
         qp_buf_str(out, part);
         at += part.n;
         sqlite3_reset(stmt);
@@ -141,8 +143,10 @@ static qp_code commit(qp_store *s, qp_err *err)
 {
     qp_code code = QP_OK;
     if (s->changed)
-        code = qp_truth_exec(s, "INSERT INTO state(name, value) VALUES ('revision', 1) ON CONFLICT(name) DO UPDATE "
-                                "SET value = value + 1", err);
+        code = qp_truth_exec(s,
+                             "INSERT INTO state(name, value) VALUES ('revision', 1) ON CONFLICT(name) DO UPDATE "
+                             "SET value = value + 1",
+                             err);
     if (!code)
         code = qp_truth_exec(s, "COMMIT", err);
     if (!code)
@@ -163,7 +167,8 @@ static qp_code writable(const qp_store *s, qp_err *err)
     if (!s->write)
         return qp_fail(err, QP_BUG, "%s: the store was opened for reading, and is asked to write", s->dir);
     if (s->broken)
-        return qp_fail(err, QP_STORE, "%s: an earlier step of this batch failed, and all of it was rolled back", s->dir);
+        return qp_fail(err, QP_STORE, "%s: an earlier step of this batch failed, and all of it was rolled back",
+                       s->dir);
     return QP_OK;
 }
 

@@ -11,16 +11,16 @@ enum { QP_TRUTH_KEPT = 48, QP_TRUTH_PIECE = 64 << 10 /* bytes of a text in one r
 struct qp_store {
     sqlite3 *db;
     char *dir;
-    qp_arena *mem;         /* scratch of one call */
-    int lock;              /* "<dir>/lock", held; -1 when only read */
+    qp_arena *mem; /* scratch of one call */
+    int lock;      /* "<dir>/lock", held; -1 when only read */
     bool write;
-    bool batch;            /* between begin and commit */
-    bool broken;           /* something in the batch failed and it was rolled back: commit will say so */
-    bool changed;          /* this transaction wrote something a snapshot shows */
-    char pending[64];      /* the model temp.pending was filled for; "" = not filled */
-    int64_t left;          /* rows of temp.pending */
+    bool batch;       /* between begin and commit */
+    bool broken;      /* something in the batch failed and it was rolled back: commit will say so */
+    bool changed;     /* this transaction wrote something a snapshot shows */
+    char pending[64]; /* the model temp.pending was filled for; "" = not filled */
+    int64_t left;     /* rows of temp.pending */
     struct {
-        const char *sql;   /* the literal's address is the key */
+        const char *sql; /* the literal's address is the key */
         sqlite3_stmt *stmt;
     } kept[QP_TRUTH_KEPT]; /* statements prepared once */
 };
@@ -37,7 +37,8 @@ qp_code qp_truth_run(const qp_store *, sqlite3_stmt *, qp_err *);
 qp_code qp_truth_number(qp_store *, const char *sql, int64_t *out, qp_err *);
 qp_code qp_truth_exec(const qp_store *, const char *sql, qp_err *);
 /* Calls row() for each row of a kept statement. */
-qp_code qp_truth_each(qp_store *, sqlite3_stmt *, qp_code (*row)(void *, sqlite3_stmt *, qp_err *), void *ctx, qp_err *);
+qp_code qp_truth_each(qp_store *, sqlite3_stmt *, qp_code (*row)(void *, sqlite3_stmt *, qp_err *), void *ctx,
+                      qp_err *);
 
 /* The bytes [from, to) of a document's text, out of its pieces, into the emptied buffer. */
 qp_code qp_truth_text(qp_store *, int64_t document, uint64_t from, uint64_t to, qp_buf *, qp_err *);

@@ -8,15 +8,19 @@
  * reads its head, and keeping vectors takes rows away: the whole run is linear in the number of chunks. */
 static qp_code list_pending(qp_store *s, const char *model, qp_err *err)
 {
-    qp_code code = qp_truth_exec(s, "CREATE TEMP TABLE IF NOT EXISTS pending(rank INTEGER PRIMARY KEY, digest TEXT UNIQUE,"
-                                    " document INTEGER, ordinal INTEGER); DELETE FROM temp.pending", err);
+    qp_code code = qp_truth_exec(s,
+                                 "CREATE TEMP TABLE IF NOT EXISTS pending(rank INTEGER PRIMARY KEY, digest TEXT UNIQUE,"
+                                 " document INTEGER, ordinal INTEGER); DELETE FROM temp.pending",
+                                 err);
     if (code)
         return code;
-    sqlite3_stmt *stmt = qp_truth_use(s,
+    sqlite3_stmt *stmt = qp_truth_use(
+        s,
         "INSERT INTO temp.pending(digest, document, ordinal)"
         " SELECT digest, document, min(ordinal) FROM chunk c WHERE NOT EXISTS" /* one min(): the rest is of its row */
         "  (SELECT 1 FROM vector v WHERE v.digest = c.digest AND v.model = ?)"
-        " GROUP BY digest ORDER BY bytes DESC, digest", err);
+        " GROUP BY digest ORDER BY bytes DESC, digest",
+        err);
     if (!stmt)
         return QP_STORE;
     qp_truth_bind(stmt, 1, qp_str_of(model));
@@ -44,8 +48,11 @@ static qp_code note_model(qp_store *s, const char *model, qp_err *err)
 
 static qp_code pending_text(qp_store *s, int64_t document, int64_t ordinal, qp_pending *out, qp_arena *a, qp_err *err)
 {
-    sqlite3_stmt *stmt = qp_truth_use(s, "SELECT d.title, c.heading, c.start, c.stop, c.digest FROM chunk c JOIN document d"
-                                         " ON d.row = c.document WHERE c.document = ? AND c.ordinal = ?", err);
+    sqlite3_stmt *stmt =
+        qp_truth_use(s,
+                     "SELECT d.title, c.heading, c.start, c.stop, c.digest FROM chunk c JOIN document d"
+                     " ON d.row = c.document WHERE c.document = ? AND c.ordinal = ?",
+                     err);
     if (!stmt)
         return QP_STORE;
     sqlite3_bind_int64(stmt, 1, document);
@@ -92,8 +99,8 @@ qp_code qp_store_pending(qp_store *s, const char *model, uint32_t n, qp_pending 
     struct places p = {qp_arena_array(a, n, sizeof *p.at), 0};
     if (!code && n && !p.at)
         code = qp_oom(err);
-    sqlite3_stmt *head = code ? NULL : qp_truth_use(s, "SELECT document, ordinal FROM temp.pending ORDER BY rank LIMIT ?",
-                                                    err);
+    sqlite3_stmt *head =
+        code ? NULL : qp_truth_use(s, "SELECT document, ordinal FROM temp.pending ORDER BY rank LIMIT ?", err);
     if (!head)
         return code ? code : QP_STORE;
     sqlite3_bind_int64(head, 1, n);
@@ -133,8 +140,10 @@ qp_code qp_store_vectors(qp_store *s, const char *model, uint32_t dim, const qp_
 {
     for (size_t i = 0; i < (size_t)n * dim; i++)
         if (!isfinite(v[i]))
-            return qp_fail(err, QP_MODEL, "the embedder gave a vector with a number that is not finite, for '%.60s': try "
-                           "another model", p[i / dim].text.at);
+            return qp_fail(err, QP_MODEL,
+                           "the embedder gave a vector with a number that is not finite, for '%.60s': try "
+                           "another model",
+                           p[i / dim].text.at);
     qp_code code = qp_truth_enter(s, err);
     if (code)
         return code;

@@ -54,10 +54,22 @@ static qp_document sample(const char *key, const char *text)
     chunks[1] = (qp_chunk){n / 2, n, 2, QP_STR("")};
     reference = (qp_reference){1, QP_STR("link"), QP_STR("b.md"), QP_STR("top"), 1};
     anchor = QP_STR("top");
-    return (qp_document){.key = qp_str_of(key), .source = QP_STR("folder"), .path = QP_STR("/x/a.md"), .format = QP_STR("md"),
-                         .title = QP_STR("Title"), .language = QP_STR("en"), .meta = QP_STR("{}"), .text = qp_str_of(text),
-                         .digest = qp_str_of(text), .chunks = chunks, .n_chunks = 2, .references = &reference,
-                         .n_references = 1, .anchors = &anchor, .anchor_chunk = &anchor_chunk, .n_anchors = 1};
+    return (qp_document){.key = qp_str_of(key),
+                         .source = QP_STR("folder"),
+                         .path = QP_STR("/x/a.md"),
+                         .format = QP_STR("md"),
+                         .title = QP_STR("Title"),
+                         .language = QP_STR("en"),
+                         .meta = QP_STR("{}"),
+                         .text = qp_str_of(text),
+                         .digest = qp_str_of(text),
+                         .chunks = chunks,
+                         .n_chunks = 2,
+                         .references = &reference,
+                         .n_references = 1,
+                         .anchors = &anchor,
+                         .anchor_chunk = &anchor_chunk,
+                         .n_anchors = 1};
 }
 
 static qp_code count_document(void *ctx, const qp_stored *d, qp_err *err)
@@ -112,7 +124,8 @@ static void prunes_what_is_gone(void **state)
     uint64_t removed;
     assert_int_equal(qp_store_prune(s, QP_STR("other"), NULL, 0, &removed, NULL), QP_OK);
     assert_int_equal(removed, 0);
-    assert_int_equal(qp_store_prune(s, QP_STR("folder"), (qp_str[]){QP_STR("c"), QP_STR("a")}, 2, &removed, NULL), QP_OK);
+    assert_int_equal(qp_store_prune(s, QP_STR("folder"), (qp_str[]){QP_STR("c"), QP_STR("a")}, 2, &removed, NULL),
+                     QP_OK);
     assert_int_equal(removed, 1);
     assert_int_equal(documents(s), 2);
     qp_store_close(s);
@@ -201,7 +214,8 @@ static void lists_what_resolving_reads(void **state)
     qp_store *s = writer(*state);
     qp_document d = sample("a", "some text");
     assert_int_equal(qp_store_put(s, &d, NULL, NULL), QP_OK);
-    const qp_given given[2] = {{QP_STR("a"), QP_STR("b"), QP_STR("cites"), .5f}, {QP_STR("b"), QP_STR("a"), QP_STR("cites"), .5f}};
+    const qp_given given[2] = {{QP_STR("a"), QP_STR("b"), QP_STR("cites"), .5f},
+                               {QP_STR("b"), QP_STR("a"), QP_STR("cites"), .5f}};
     assert_int_equal(qp_store_given(s, QP_STR("set"), given, 2, NULL), QP_OK);
     assert_int_equal(qp_store_given(s, QP_STR("set"), given, 2, NULL), QP_OK);
     int references = 0, anchors = 0, givens = 0;
@@ -345,10 +359,17 @@ static void gives_back_a_text_of_many_pieces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        HOLDS(keeps_what_is_put), HOLDS(prunes_what_is_gone), HOLDS(a_batch_is_all_or_nothing),
-        HOLDS(asks_for_each_vector_once), HOLDS(lists_what_resolving_reads), HOLDS(keeps_settings),
-        HOLDS(refuses_a_second_writer), HOLDS(refuses_foreign_files), HOLDS(refuses_another_version),
-        HOLDS(reads_a_read_only_folder), HOLDS(gives_back_a_text_of_many_pieces),
+        HOLDS(keeps_what_is_put),
+        HOLDS(prunes_what_is_gone),
+        HOLDS(a_batch_is_all_or_nothing),
+        HOLDS(asks_for_each_vector_once),
+        HOLDS(lists_what_resolving_reads),
+        HOLDS(keeps_settings),
+        HOLDS(refuses_a_second_writer),
+        HOLDS(refuses_foreign_files),
+        HOLDS(refuses_another_version),
+        HOLDS(reads_a_read_only_folder),
+        HOLDS(gives_back_a_text_of_many_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,225 @@
+/* Is a snapshot whole? Checksums find what was damaged; the rest finds what was made wrong, or forged. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "store/mapped.h"
+#include "store/dot.h"
+
+static qp_code damaged(const qp_snapshot *s, qp_section section, const char *what, qp_err *err)
+{
+    return qp_snapshot_damaged(s, qp_section_name(section), what, err);
+}
+
+qp_code qp_snapshot_sums(const qp_snapshot *s, qp_err *err)
+{
+    uint64_t covered = sizeof(qp_head) + QP_SECTIONS * sizeof(qp_toc_entry);
+    for (int i = 0; i < QP_SECTIONS; i++) {
+        const qp_toc_entry *e = &s->toc[i];
+        if (qp_hash64((qp_str){(const char *)s->map.at + e->at, e->bytes}) != e->checksum)
+            return damaged(s, (qp_section)i, "its checksum is wrong", err);
+    }
+    /* Between sections there are zeros: in order of place, each gap is read. */
+    for (uint64_t end; covered < s->map.n; covered = end) {
+        end = s->map.n;
+        uint64_t next = s->map.n;
+        for (int i = 0; i < QP_SECTIONS; i++) {
+            const qp_toc_entry *e = &s->toc[i];
+            if (e->bytes && e->at >= covered && e->at <= next) {
+                next = e->at;
+                end = e->at + e->bytes;
+            }
+        }
+        for (; covered < next; covered++)
+            if (s->map.at[covered])
+                return qp_snapshot_damaged(s, "padding", "it holds something", err);
+        if (end <= covered)
+            break;
+    }
+    return QP_OK;
+}
+
+static bool strings_lie_inside(const qp_snapshot *s, const qp_ref *ref, int n)
+{
+    qp_str ignored;
+    for (int i = 0; i < n; i++)
+        if (!qp_snapshot_ref(s, QP_S_STRINGS, ref[i], &ignored))
+            return false;
+    return true;
+}
+
+static qp_code check_documents(const qp_snapshot *s, qp_err *err)
+{
+    uint32_t next = 0;
+    qp_str last = {0}, ignored;
+    for (uint32_t d = 0; d < s->documents; d++) {
+        const qp_document_entry *e = &s->document[d];
+        const qp_ref refs[] = {e->key, e->title, e->path, e->format, e->language, e->meta};
+        qp_str key = qp_snapshot_document_key(s, d);
+        if (!strings_lie_inside(s, refs, 6) || !qp_snapshot_ref(s, QP_S_TEXTS, e->text, &ignored))
+            return damaged(s, QP_S_DOCUMENTS, "a string lies outside", err);
+        if (e->first != next || e->n > s->nodes - next || (d && qp_str_cmp(last, key) >= 0))
+            return damaged(s, QP_S_DOCUMENTS, "they are not in order", err);
+        for (uint32_t v = e->first; v < e->first + e->n; v++) {
+            const qp_node_entry *n = &s->node[v];
+            const qp_ref own[] = {n->name, n->heading};
+            if (n->document != d || n->from > n->to || n->to > e->text.n || !strings_lie_inside(s, own, 2))
+                return damaged(s, QP_S_NODES, "a node is not of its document", err);
+        }
+        next += e->n;
+        last = key;
+    }
+    return next == s->nodes ? QP_OK : damaged(s, QP_S_NODES, "some are of no document", err);
+}
+
+static qp_code check_edges(const qp_snapshot *s, qp_err *err)
+{
+    if (!strings_lie_inside(s, s->type, (int)s->types))
+        return damaged(s, QP_S_TYPES, "a name lies outside", err);
+    for (uint32_t e = 0; e < s->edges; e++) {
+        if (s->edge_from[e] >= s->nodes || s->edge_to[e] >= s->nodes || s->edge_type[e] >= s->types)
+            return damaged(s, QP_S_EDGE_TO, "an edge's end or type does not exist", err);
+        if (!(s->edge_weight[e] >= 0) || isinf(s->edge_weight[e]))
+            return damaged(s, QP_S_EDGE_WEIGHT, "a weight is below 0 or no number", err);
+        bool rises = !e || s->edge_from[e - 1] < s->edge_from[e] ||
+                     (s->edge_from[e - 1] == s->edge_from[e] &&
+                      (s->edge_to[e - 1] < s->edge_to[e] ||
+                       (s->edge_to[e - 1] == s->edge_to[e] && s->edge_type[e - 1] < s->edge_type[e])));
+        if (!rises)
+            return damaged(s, QP_S_EDGE_FROM, "edges are not in order", err);
+    }
+    return QP_OK;
+}
+
+/* Rows start at 0, rise, end at the number of edges, and hold the edges of their node alone. As each edge has one place
+ * in each direction, together they hold them all. */
+static qp_code check_rows(const qp_snapshot *s, qp_err *err)
+{
+    if (s->out[0] || s->in[0] || s->out[s->nodes] != s->edges || s->in[s->nodes] != s->edges)
+        return damaged(s, QP_S_OUT, "rows do not cover the edges", err);
+    for (uint32_t v = 0; v < s->nodes; v++) {
+        if (s->out[v] > s->out[v + 1] || s->in[v] > s->in[v + 1] || s->out[v + 1] > s->edges || s->in[v + 1] > s->edges)
+            return damaged(s, QP_S_OUT, "rows do not rise", err);
+        for (uint64_t i = s->out[v]; i < s->out[v + 1]; i++)
+            if (s->edge_from[i] != v)
+                return damaged(s, QP_S_OUT, "a row holds another node's edge", err);
+        for (uint64_t i = s->in[v]; i < s->in[v + 1]; i++)
+            if (s->in_edge[i] >= s->edges || s->edge_to[s->in_edge[i]] != v ||
+                (i > s->in[v] && s->in_edge[i - 1] >= s->in_edge[i]))
+                return damaged(s, QP_S_IN_EDGE, "a row holds another node's edge, or is not in order", err);
+    }
+    qp_arena *a = qp_arena_new();
+    qp_code code = a ? QP_OK : qp_oom(err);
+    for (uint32_t v = 0; !code && v < s->nodes; v++) { /* the degree kept is the number of neighbours listed */
+        qp_adj adj;
+        code = s->view.adjacent((void *)(uintptr_t)s, &v, 1, (qp_walk){UINT64_MAX, QP_BOTH}, &adj, a, err);
+        if (!code && adj.start[1] != s->degree[v])
+            code = damaged(s, QP_S_DEGREE, "a degree is not the number of neighbours", err);
+        qp_arena_reset(a);
+    }
+    qp_arena_free(a);
+    return code;
+}
+
+static qp_code check_vectors(const qp_snapshot *s, qp_err *err)
+{
+    int8_t *code = malloc(s->dim ? s->dim : 1);
+    if (!code)
+        return qp_oom(err);
+    const char *wrong = NULL;
+    for (uint32_t v = 0; s->dim && !wrong && v < s->nodes; v++) {
+        const float *x = s->vector + (size_t)v * s->dim;
+        for (uint32_t i = 0; i < s->dim; i++)
+            wrong = isfinite(x[i]) ? wrong : "a vector holds what is no number";
+        if (s->info->coded && !wrong &&
+            (qp_quantise(x, s->dim, code) != s->scale[v] || memcmp(code, s->code + (size_t)v * s->dim, s->dim)))
+            wrong = "codes are not those of the vectors";
+    }
+    free(code);
+    return wrong ? damaged(s, QP_S_VECTORS, wrong, err) : QP_OK;
+}
+
+static qp_code check_ann(const qp_snapshot *s, qp_err *err)
+{
+    uint64_t m = s->info->ann_m, row = 0;
+    for (uint32_t v = 0; m && v < s->nodes; v++) {
+        const uint32_t *base = s->ann_base + v * (1 + 2 * m);
+        bool fits = base[0] <= 2 * m && (!s->ann_level[v] || s->ann_upper[v] + s->ann_level[v] <= s->info->ann_rows);
+        for (uint64_t i = 0; fits && i < base[0]; i++)
+            fits = base[1 + i] < s->nodes;
+        for (uint64_t i = 0; fits && i < s->ann_level[v]; i++) {
+            const uint32_t *links = s->ann_links + (s->ann_upper[v] + i) * (1 + m);
+            fits = links[0] <= m;
+            for (uint64_t j = 0; fits && j < links[0]; j++)
+                fits = links[1 + j] < s->nodes;
+        }
+        if (!fits)
+            return damaged(s, QP_S_ANN_BASE, "a link leads nowhere", err);
+        row += s->ann_level[v];
+    }
+    return row == s->info->ann_rows ? QP_OK
+                                    : damaged(s, QP_S_ANN_LINKS, "there are more rows than nodes have layers", err);
+}
+
+/* Adds a term's tfs to its nodes; null if all is well, else what is wrong. */
+static const char *count_term(const qp_snapshot *s, uint32_t term, uint32_t *words)
+{
+    uint32_t n_blocks, count = 0, before = UINT32_MAX, node[QP_BLOCK], tf[QP_BLOCK];
+    const qp_block_entry *b = qp_snapshot_blocks(s, term, &n_blocks);
+    if (!b)
+        return "a term's blocks lie outside";
+    for (uint32_t i = 0; i < n_blocks; before = b[i++].last) {
+        if ((i && b[i].last <= before) || !qp_block_nodes(s, &b[i], before, node) || !qp_block_tfs(s, &b[i], tf))
+            return "a block cannot be read";
+        uint32_t most = 0, shortest = UINT32_MAX;
+        for (uint32_t j = 0; j <= b[i].n; j++) {
+            words[node[j]] += tf[j];
+            most = tf[j] > most ? tf[j] : most;
+            shortest = s->length[node[j]] < shortest ? s->length[node[j]] : shortest;
+        }
+        if (most != b[i].most || shortest != b[i].shortest)
+            return "a block's bounds are not those of its postings";
+        count += b[i].n + 1u;
+    }
+    return count == s->term[term].df ? NULL : "a term has more or fewer nodes than it says";
+}
+
+static qp_code check_postings(const qp_snapshot *s, qp_err *err)
+{
+    uint32_t *words = calloc(s->nodes ? s->nodes : 1, sizeof *words);
+    if (!words)
+        return qp_oom(err);
+    qp_str last = {0};
+    uint64_t blocks = 0, total = 0;
+    const char *wrong = NULL;
+    for (uint32_t i = 0; !wrong && i < s->terms; i++) {
+        qp_str name;
+        if (!qp_snapshot_ref(s, QP_S_STRINGS, s->term[i].name, &name) || (i && qp_str_cmp(last, name) >= 0))
+            wrong = "terms are not in order";
+        else if (s->term[i].block != blocks)
+            wrong = "blocks are not in order";
+        else
+            wrong = count_term(s, i, words);
+        last = name;
+        blocks += ((uint64_t)s->term[i].df + QP_BLOCK - 1) / QP_BLOCK;
+    }
+    for (uint32_t v = 0; !wrong && v < s->nodes; v++) {
+        wrong = words[v] == s->length[v] ? NULL : "a node's length is not the number of its terms";
+        total += words[v];
+    }
+    if (!wrong && (total != s->info->words || blocks != s->info->blocks))
+        wrong = "the totals are not those of the postings";
+    free(words);
+    return wrong ? damaged(s, QP_S_POSTINGS, wrong, err) : QP_OK;
+}
+
+qp_code qp_snapshot_check(const qp_snapshot *s, qp_err *err)
+{
+    static qp_code (*const checks[])(const qp_snapshot *, qp_err *) = {qp_snapshot_sums, check_documents, check_edges,
+                                                                       check_rows,       check_vectors,   check_ann,
+                                                                       check_postings};
+    qp_code code = QP_OK;
+    for (size_t i = 0; !code && i < sizeof checks / sizeof *checks; i++)
+        code = checks[i](s, err);
+    return code;
+}

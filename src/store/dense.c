@@ -1,0 +1,90 @@
+/* Dense search: the best nodes by inner product.
+ *
+ * Small indices scan f32. Larger ones scan int8 and score the best 2 k + 40 again in f32; on unit vectors of text that
+ * gives the exact ten in 9,995 of 10,000 (docs/dependencies.md). Very large ones walk the ann links instead, unless the
+ * probe wants the exact answer or carries a filter: the scan then skips what the filter holds back.
+ */
+#include <math.h>
+
+#include "base/vector.h"
+#include "store/best.h"
+#include "store/dot.h"
+#include "store/mapped.h"
+
+static bool allowed(const qp_probe *p, qp_id v)
+{
+    return !p->allow || p->allow[v / 64] >> (v % 64) & 1;
+}
+
+static bool present(const float *v, uint32_t dim)
+{
+    for (uint32_t i = 0; i < dim; i++)
+        if (v[i] != 0)
+            return true;
+    return false;
+}
+
+/* A product of a damaged vector may be no number; such a node is not an answer. */
+static void offer(qp_best *best, const qp_snapshot *s, qp_id v, const float *query)
+{
+    const float *own = s->vector + (size_t)v * s->dim;
+    float score = qp_dot(query, own, s->dim);
+    if (isfinite(score) && (score != 0 || present(own, s->dim)))
+        qp_best_add(best, v, score);
+}
+
+static void scan_exact(const qp_snapshot *s, const qp_probe *p, qp_best *best)
+{
+    for (uint32_t v = 0; v < s->nodes; v++)
+        if (allowed(p, v))
+            offer(best, s, v, p->vector);
+}
+
+static void scan_codes(const qp_snapshot *s, const qp_probe *p, const int8_t *query, float scale, qp_best *best)
+{
+    for (uint32_t v = 0; v < s->nodes; v++) {
+        if (!allowed(p, v) || !(s->scale[v] > 0))
+            continue;
+        float score = scale * s->scale[v] * (float)qp_dot_i8(query, s->code + (size_t)v * s->dim, s->dim);
+        if (isfinite(score))
+            qp_best_add(best, v, score);
+    }
+}
+
+static qp_code search_codes(const qp_snapshot *s, const qp_probe *p, uint32_t k, qp_best *best, qp_arena *a,
+                            qp_err *err)
+{
+    qp_best rough;
+    uint32_t more = k > s->nodes / 2 ? s->nodes : 2 * k + 40;
+    int8_t *query = qp_arena_alloc(a, s->dim);
+    if (!query || !qp_best_begin(&rough, more < s->nodes ? more : s->nodes, a))
+        return qp_oom(err);
+    float scale = qp_quantise(p->vector, s->dim, query);
+    qp_code code = QP_OK;
+    if (s->info->ann_m && !p->allow)
+        code = qp_snapshot_ann(s, query, scale, &rough, a, err);
+    else
+        scan_codes(s, p, query, scale, &rough);
+    for (uint32_t i = 0; !code && i < rough.n; i++)
+        offer(best, s, rough.at[i].id, p->vector);
+    return code;
+}
+
+qp_code qp_snapshot_dense(const qp_snapshot *s, const qp_probe *p, uint32_t k, qp_list *out, qp_arena *a, qp_err *err)
+{
+    qp_best best;
+    if (!p->vector || p->dim != s->dim)
+        return qp_fail(err, QP_MODEL,
+                       "a vector of %u numbers searches an index of %u: ask with the embedder the index was "
+                       "made with",
+                       p->vector ? p->dim : 0, s->dim);
+    if (!qp_best_begin(&best, k, a))
+        return qp_oom(err);
+    qp_code code = QP_OK;
+    if (p->exact || !s->info->coded)
+        scan_exact(s, p, &best);
+    else
+        code = search_codes(s, p, k, &best, a, err);
+    *out = qp_best_end(&best);
+    return code;
+}

@@ -1,0 +1,190 @@
+#include "store/links.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+
+struct link {
+    uint32_t from, to;
+    uint32_t type; /* in order of arrival; in order of name once written */
+    float weight;
+};
+
+struct qp_links {
+    struct link *at;
+    size_t n, cap;
+    qp_map *types;
+};
+
+qp_links *qp_links_new(void)
+{
+    qp_links *l = calloc(1, sizeof *l);
+    if (l && !(l->types = qp_map_new())) {
+        free(l);
+        return NULL;
+    }
+    return l;
+}
+
+void qp_links_free(qp_links *l)
+{
+    if (!l)
+        return;
+    qp_map_free(l->types);
+    free(l->at);
+    free(l);
+}
+
+qp_code qp_links_add(qp_links *l, uint32_t from, uint32_t to, qp_str type, float weight, qp_err *err)
+{
+    bool added;
+    uint64_t *slot = qp_map_put(l->types, type, &added);
+    if (!slot)
+        return qp_oom(err);
+    if (added && (*slot = qp_map_size(l->types) - 1) > UINT16_MAX)
+        return qp_fail(err, QP_INPUT, "more than %d edge types, the last is '%.*s': name fewer kinds of edges",
+                       UINT16_MAX + 1, (int)type.n, type.at);
+    if (l->n == l->cap) {
+        size_t cap = l->cap ? l->cap * 2 : 1024;
+        struct link *more = cap < UINT32_MAX ? realloc(l->at, cap * sizeof *more) : NULL;
+        if (!more)
+            return qp_oom(err);
+        l->at = more;
+        l->cap = cap;
+    }
+    l->at[l->n++] = (struct link){from, to, (uint32_t)*slot, weight};
+    return QP_OK;
+}
+
+static int by_name(const void *a, const void *b, void *types)
+{
+    return qp_str_cmp(qp_map_key(types, *(const uint32_t *)a), qp_map_key(types, *(const uint32_t *)b));
+}
+
+/* Numbers the types in order of name, so that nothing depends on the order of arrival. */
+static qp_code write_types(qp_links *l, qp_writer *w, qp_buf *strings, qp_info *info, qp_err *err)
+{
+    size_t n = qp_map_size(l->types);
+    uint32_t *order = malloc((n ? n : 1) * 2 * sizeof *order), *rank = order + n;
+    if (!order)
+        return qp_oom(err);
+    for (size_t i = 0; i < n; i++)
+        order[i] = (uint32_t)i;
+    qsort_r(order, n, sizeof *order, by_name, l->types);
+    qp_writer_begin(w, QP_S_TYPES);
+    for (size_t i = 0; i < n; i++) {
+        qp_str name = qp_map_key(l->types, order[i]);
+        qp_ref ref = {strings->n, name.n};
+        qp_buf_str(strings, name);
+        qp_writer_add(w, &ref, sizeof ref);
+        rank[order[i]] = (uint32_t)i;
+    }
+    for (size_t i = 0; i < l->n; i++)
+        l->at[i].type = rank[l->at[i].type];
+    info->types = n;
+    free(order);
+    return strings->oom ? qp_oom(err) : QP_OK;
+}
+
+static int by_ends(const void *a, const void *b)
+{
+    const struct link *x = a, *y = b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    if (x->to != y->to)
+        return x->to < y->to ? -1 : 1;
+    if (x->type != y->type)
+        return x->type < y->type ? -1 : 1;
+    return x->weight > y->weight ? -1 : x->weight < y->weight; /* the largest first: it stays */
+}
+
+static void sort_and_join(qp_links *l)
+{
+    size_t n = 0;
+    if (l->n)
+        qsort(l->at, l->n, sizeof *l->at, by_ends);
+    for (size_t i = 0; i < l->n; i++)
+        if (!n || l->at[i].from != l->at[n - 1].from || l->at[i].to != l->at[n - 1].to ||
+            l->at[i].type != l->at[n - 1].type)
+            l->at[n++] = l->at[i];
+    l->n = n;
+}
+
+static void write_columns(const qp_links *l, qp_writer *w)
+{
+    qp_writer_begin(w, QP_S_EDGE_FROM);
+    for (size_t i = 0; i < l->n; i++)
+        qp_writer_add(w, &l->at[i].from, sizeof l->at[i].from);
+    qp_writer_begin(w, QP_S_EDGE_TO);
+    for (size_t i = 0; i < l->n; i++)
+        qp_writer_add(w, &l->at[i].to, sizeof l->at[i].to);
+    qp_writer_begin(w, QP_S_EDGE_TYPE);
+    for (size_t i = 0; i < l->n; i++)
+        qp_writer_add(w, &(uint16_t){(uint16_t)l->at[i].type}, sizeof(uint16_t));
+    qp_writer_begin(w, QP_S_EDGE_WEIGHT);
+    for (size_t i = 0; i < l->n; i++)
+        qp_writer_add(w, &l->at[i].weight, sizeof l->at[i].weight);
+}
+
+/* Distinct neighbours of v: both rows rise, so they are merged. */
+static uint32_t count_neighbours(const qp_links *l, uint32_t v, const uint64_t *out, const uint64_t *in,
+                                 const uint32_t *in_edge)
+{
+    uint64_t a = out[v], b = in[v];
+    uint32_t count = 0, last = v;
+    while (a < out[v + 1] || b < in[v + 1]) {
+        uint32_t x = a < out[v + 1] ? l->at[a].to : UINT32_MAX, y = b < in[v + 1] ? l->at[in_edge[b]].from : UINT32_MAX;
+        uint32_t next = x < y ? x : y;
+        a += x == next;
+        b += y == next;
+        count += next != v && next != last;
+        last = next;
+    }
+    return count;
+}
+
+static void write_rows(const qp_links *l, uint32_t nodes, qp_writer *w, uint64_t *out, uint64_t *in, uint32_t *in_edge)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        out[l->at[i].from + 1]++;
+        in[l->at[i].to + 1]++;
+    }
+    for (uint32_t v = 0; v < nodes; v++) {
+        out[v + 1] += out[v];
+        in[v + 1] += in[v];
+    }
+    for (size_t i = 0; i < l->n; i++) /* in[] moves to its rows' ends, ... */
+        in_edge[in[l->at[i].to]++] = (uint32_t)i;
+    for (uint32_t v = nodes; v > 0; v--) /* ... which are the next rows' starts */
+        in[v] = in[v - 1];
+    in[0] = 0;
+    qp_writer_put(w, QP_S_OUT, out, ((size_t)nodes + 1) * sizeof *out);
+    qp_writer_put(w, QP_S_IN, in, ((size_t)nodes + 1) * sizeof *in);
+    qp_writer_put(w, QP_S_IN_EDGE, in_edge, l->n * sizeof *in_edge);
+    qp_writer_begin(w, QP_S_DEGREE);
+    for (uint32_t v = 0; v < nodes; v++) {
+        uint32_t degree = count_neighbours(l, v, out, in, in_edge);
+        qp_writer_add(w, &degree, sizeof degree);
+    }
+}
+
+qp_code qp_links_write(qp_links *l, uint32_t nodes, qp_writer *w, qp_buf *strings, qp_info *info, qp_err *err)
+{
+    qp_code code = write_types(l, w, strings, info, err);
+    if (code)
+        return code;
+    sort_and_join(l);
+    info->edges = l->n;
+    uint64_t *out = calloc((size_t)nodes + 1, sizeof *out), *in = calloc((size_t)nodes + 1, sizeof *in);
+    uint32_t *in_edge = malloc((l->n ? l->n : 1) * sizeof *in_edge);
+    if (out && in && in_edge) {
+        write_columns(l, w);
+        write_rows(l, nodes, w, out, in, in_edge);
+    } else {
+        code = qp_oom(err);
+    }
+    free(out);
+    free(in);
+    free(in_edge);
+    return code;
+}

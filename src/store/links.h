@@ -1,0 +1,17 @@
+/* Edges in the making: added in any order, written as rows both ways. */
+#ifndef QP_STORE_LINKS_H
+#define QP_STORE_LINKS_H
+
+#include "base/str.h"
+#include "store/writer.h"
+
+typedef struct qp_links qp_links;
+
+qp_links *qp_links_new(void);   /* null without memory */
+void qp_links_free(qp_links *); /* takes null */
+qp_code qp_links_add(qp_links *, uint32_t from, uint32_t to, qp_str type, float weight, qp_err *);
+/* Writes TYPES, EDGE_*, OUT, IN, IN_EDGE, DEGREE; edges that repeat (from, to, type) become one with the largest
+ * weight. */
+qp_code qp_links_write(qp_links *, uint32_t nodes, qp_writer *, qp_buf *strings, qp_info *, qp_err *);
+
+#endif

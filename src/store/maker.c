@@ -1,0 +1,217 @@
+#include "store/maker.h"
+
+#include <stdlib.h>
+
+#include "base/str.h"
+#include "store/ann.h"
+#include "store/dot.h"
+#include "store/lexicon.h"
+#include "store/links.h"
+
+struct qp_maker {
+    qp_maker_options options;
+    qp_writer *file;
+    qp_lexicon *lexicon;
+    qp_links *links;
+    qp_info info;
+    qp_buf strings, documents, nodes;
+    uint64_t texts; /* bytes so far */
+    qp_ref last_key, last_title, last_heading, last_format, last_language;
+    int stage; /* 0 documents, 1 edges, 2 vectors */
+    uint32_t vectors;
+    int8_t *codes; /* nodes x dim, when they are kept */
+    float *scales;
+};
+
+/* The string's place in STRINGS; what is the same as `last` is not kept twice. */
+static qp_ref keep(qp_maker *m, qp_str s, qp_ref *last)
+{
+    if (last && last->n == s.n && (!s.n || !memcmp(m->strings.at + last->at, s.at, s.n)))
+        return *last;
+    qp_ref ref = {m->strings.n, s.n};
+    qp_buf_str(&m->strings, s);
+    if (last && !m->strings.oom)
+        *last = ref;
+    return ref;
+}
+
+qp_code qp_maker_open(const char *path, const qp_maker_options *o, qp_maker **out, qp_err *err)
+{
+    *out = NULL;
+    qp_maker *m = calloc(1, sizeof *m);
+    if (!m)
+        return qp_oom(err);
+    m->options = *o;
+    m->options.coded_from = o->coded_from ? o->coded_from : QP_CODED_FROM;
+    m->options.ann_from = o->ann_from ? o->ann_from : QP_ANN_FROM;
+    m->links = qp_links_new();
+    qp_code code = m->links ? qp_lexicon_new(o->language, &m->lexicon, err) : qp_oom(err);
+    if (!code)
+        code = qp_writer_open(path, &m->file, err);
+    if (code) {
+        qp_maker_drop(m);
+        return code;
+    }
+    m->info.dim = o->dim;
+    m->info.embedder = keep(m, qp_str_of(o->embedder), NULL);
+    m->info.language = keep(m, qp_str_of(o->language), NULL);
+    qp_writer_begin(m->file, QP_S_TEXTS);
+    *out = m;
+    return QP_OK;
+}
+
+uint32_t qp_maker_nodes(const qp_maker *m)
+{
+    return (uint32_t)m->info.nodes;
+}
+
+static qp_code add_node(qp_maker *m, const qp_document *d, uint32_t ordinal, qp_err *err)
+{
+    const qp_chunk *c = &d->chunks[ordinal];
+    qp_str text = qp_str_slice(d->text, c->from, c->to);
+    qp_node_entry e = {(uint32_t)m->info.documents, c->page, c->from, c->to, {m->strings.n, 0}, {0, 0}};
+    qp_buf_fmt(&m->strings, "%.*s#%u", (int)d->key.n, d->key.at, ordinal);
+    e.name.n = m->strings.n - e.name.at;
+    e.heading = keep(m, c->heading, &m->last_heading);
+    qp_buf_add(&m->nodes, &e, sizeof e);
+    /* title, heading and text apart, as their line breaks part them in the indexed text */
+    qp_lexicon_add(m->lexicon, d->title);
+    qp_lexicon_add(m->lexicon, c->heading);
+    qp_lexicon_add(m->lexicon, text);
+    m->info.nodes++;
+    return qp_lexicon_end(m->lexicon, err);
+}
+
+qp_code qp_maker_document(qp_maker *m, const qp_document *d, qp_err *err)
+{
+    if (m->stage ||
+        (m->info.documents && qp_str_cmp((qp_str){m->strings.at + m->last_key.at, m->last_key.n}, d->key) >= 0))
+        return qp_fail(err, QP_BUG, "snapshot: document '%.*s' comes out of order", (int)d->key.n, d->key.at);
+    qp_document_entry e = {.text = {m->texts, d->text.n}, .first = qp_maker_nodes(m), .n = d->n_chunks};
+    e.key = m->last_key = keep(m, d->key, NULL);
+    e.title = keep(m, d->title, &m->last_title);
+    e.path = keep(m, d->path, NULL);
+    e.format = keep(m, d->format, &m->last_format);
+    e.language = keep(m, d->language, &m->last_language);
+    e.meta = keep(m, d->meta, NULL);
+    m->texts = qp_writer_add(m->file, d->text.at, d->text.n);
+    qp_buf_add(&m->documents, &e, sizeof e);
+    qp_code code = QP_OK;
+    for (uint32_t i = 0; !code && i < d->n_chunks; i++)
+        code = add_node(m, d, i, err);
+    m->info.documents++;
+    return !code && (m->strings.oom || m->documents.oom || m->nodes.oom) ? qp_oom(err) : code;
+}
+
+qp_code qp_maker_edge(qp_maker *m, qp_id from, qp_id to, qp_str type, float weight, qp_err *err)
+{
+    m->stage = m->stage < 1 ? 1 : m->stage;
+    if (m->stage > 1 || from >= m->info.nodes || to >= m->info.nodes)
+        return qp_fail(err, QP_BUG, "snapshot: an edge %u -> %u of %llu nodes", from, to,
+                       (unsigned long long)m->info.nodes);
+    return qp_links_add(m->links, from, to, type, weight, err);
+}
+
+static qp_code begin_vectors(qp_maker *m, qp_err *err)
+{
+    m->stage = 2;
+    m->info.coded = m->info.nodes >= m->options.coded_from;
+    qp_writer_begin(m->file, QP_S_VECTORS);
+    if (!m->info.coded)
+        return QP_OK;
+    m->codes = malloc(m->info.nodes * m->info.dim);
+    m->scales = calloc(m->info.nodes, sizeof *m->scales);
+    return m->codes && m->scales ? QP_OK : qp_oom(err);
+}
+
+qp_code qp_maker_vector(qp_maker *m, const float *v, qp_err *err)
+{
+    static const float zeros[64];
+    qp_code code = m->stage < 2 ? begin_vectors(m, err) : QP_OK;
+    if (code)
+        return code;
+    uint32_t dim = (uint32_t)m->info.dim;
+    if (!dim || m->vectors >= m->info.nodes)
+        return qp_fail(err, QP_BUG, "snapshot: more vectors than nodes");
+    if (v)
+        qp_writer_add(m->file, v, dim * sizeof *v);
+    for (uint32_t i = 0; !v && i < dim; i += 64)
+        qp_writer_add(m->file, zeros, (dim - i < 64 ? dim - i : 64) * sizeof *zeros);
+    if (m->info.coded && v)
+        m->scales[m->vectors] = qp_quantise(v, dim, m->codes + (size_t)m->vectors * dim);
+    else if (m->info.coded)
+        memset(m->codes + (size_t)m->vectors * dim, 0, dim);
+    m->vectors++;
+    return QP_OK;
+}
+
+static qp_code write_ann(qp_maker *m, qp_err *err)
+{
+    qp_ann ann;
+    size_t n = m->info.nodes;
+    qp_code code = qp_ann_build(m->codes, m->scales, (uint32_t)n, (uint32_t)m->info.dim, m->options.cancel, &ann, err);
+    if (code)
+        return code;
+    m->info.ann_m = ann.m;
+    m->info.ann_entry = ann.entry;
+    m->info.ann_rows = ann.rows;
+    qp_writer_put(m->file, QP_S_ANN_LEVEL, ann.level, n * sizeof *ann.level);
+    qp_writer_put(m->file, QP_S_ANN_UPPER, ann.upper, n * sizeof *ann.upper);
+    qp_writer_put(m->file, QP_S_ANN_BASE, ann.base, n * (1 + 2 * ann.m) * sizeof *ann.base);
+    qp_writer_put(m->file, QP_S_ANN_LINKS, ann.links, ann.rows * (1 + ann.m) * sizeof *ann.links);
+    qp_ann_free(&ann);
+    return QP_OK;
+}
+
+static qp_code write_codes(qp_maker *m, qp_err *err)
+{
+    if (!m->info.dim || !m->info.nodes)
+        return QP_OK;
+    if (m->vectors < m->info.nodes)
+        return qp_fail(err, QP_BUG, "snapshot: %u vectors for %u nodes", m->vectors, qp_maker_nodes(m));
+    if (!m->info.coded)
+        return QP_OK;
+    qp_writer_put(m->file, QP_S_CODES, m->codes, m->info.nodes * m->info.dim);
+    qp_writer_put(m->file, QP_S_SCALES, m->scales, m->info.nodes * sizeof *m->scales);
+    return m->info.nodes >= m->options.ann_from ? write_ann(m, err) : QP_OK;
+}
+
+static void release(qp_maker *m)
+{
+    qp_lexicon_free(m->lexicon);
+    qp_links_free(m->links);
+    qp_buf_free(&m->strings);
+    qp_buf_free(&m->documents);
+    qp_buf_free(&m->nodes);
+    free(m->codes);
+    free(m->scales);
+    free(m);
+}
+
+qp_code qp_maker_finish(qp_maker *m, qp_err *err)
+{
+    qp_code code = write_codes(m, err);
+    if (!code)
+        code = qp_links_write(m->links, qp_maker_nodes(m), m->file, &m->strings, &m->info, err);
+    if (!code)
+        code = qp_lexicon_write(m->lexicon, m->file, &m->strings, &m->info, err);
+    if (code) {
+        qp_maker_drop(m);
+        return code;
+    }
+    qp_writer_put(m->file, QP_S_DOCUMENTS, m->documents.at, m->documents.n);
+    qp_writer_put(m->file, QP_S_NODES, m->nodes.at, m->nodes.n);
+    qp_writer_put(m->file, QP_S_STRINGS, m->strings.at, m->strings.n);
+    qp_writer_put(m->file, QP_S_INFO, &m->info, sizeof m->info);
+    code = qp_writer_close(m->file, err);
+    release(m);
+    return code;
+}
+
+void qp_maker_drop(qp_maker *m)
+{
+    if (!m)
+        return;
+    qp_writer_drop(m->file);
+    release(m);
+}

@@ -1,0 +1,36 @@
+/* A snapshot in the making. First all documents, in rising order of key; then all edges, in any order; then a vector for
+ * each node, in order; then finish. The file's bytes are a function of what is given, and of nothing else.
+ */
+#ifndef QP_STORE_MAKER_H
+#define QP_STORE_MAKER_H
+
+#include "quipu_op.h"
+#include "store/document.h"
+
+typedef struct qp_maker qp_maker;
+
+typedef struct qp_maker_options {
+    const char *language;       /* of terms; see text/terms.h */
+    const char *embedder;       /* digest of the model the vectors are from; "" for none */
+    uint32_t dim;               /* of the vectors; 0: none will be given */
+    uint32_t coded_from;        /* nodes from which vectors are also kept as int8; 0: QP_CODED_FROM */
+    uint32_t ann_from;          /* nodes from which an approximate index is built; 0: QP_ANN_FROM */
+    volatile const int *cancel; /* or null */
+} qp_maker_options;
+
+/* Below QP_CODED_FROM a scan of f32 takes under a millisecond. Below QP_ANN_FROM the scan of int8 takes a few, needs no
+ * building, and is exact after re-scoring (docs/dependencies.md). */
+enum { QP_CODED_FROM = 10000, QP_ANN_FROM = 200000 };
+
+qp_code qp_maker_open(const char *path, const qp_maker_options *, qp_maker **, qp_err *);
+/* Reads key, title, path, format, language, meta, text and chunks. */
+qp_code qp_maker_document(qp_maker *, const qp_document *, qp_err *);
+uint32_t qp_maker_nodes(const qp_maker *); /* so far: the id of the next document's first node */
+qp_code qp_maker_edge(qp_maker *, qp_id from, qp_id to, qp_str type, float weight, qp_err *);
+/* dim floats, or null for a node without one. */
+qp_code qp_maker_vector(qp_maker *, const float *, qp_err *);
+/* Writes the rest; the file then lies at its path, not yet synced. Frees the maker, also on failure. */
+qp_code qp_maker_finish(qp_maker *, qp_err *);
+void qp_maker_drop(qp_maker *); /* instead of finish: removes the file; takes null */
+
+#endif

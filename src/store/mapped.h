@@ -1,0 +1,87 @@
+/* An open snapshot, as the files that read it see it. Private to src/store.
+ *
+ * At open: magic, version, size of the file, checksum of head and table of contents, and for each section that it lies
+ * in the file and has the size the counts call for. So an array may be read at any index below its count. What the
+ * arrays hold (references into STRINGS, ids, block sizes) is checked where it is read, by the functions below: a
+ * damaged or forged file gives an error or an empty answer, never a read outside the map.
+ */
+#ifndef QP_STORE_MAPPED_H
+#define QP_STORE_MAPPED_H
+
+#include <pthread.h>
+
+#include "base/file.h"
+#include "store/layout.h"
+#include "store/snapshot.h"
+#include "text/terms.h"
+
+enum { QP_KEPT_WORDS = 8 };
+
+struct qp_snapshot {
+    qp_mapped map;
+    char *path;
+    uint64_t number;
+    const qp_head *head;
+    const qp_toc_entry *toc;
+    const qp_info *info;
+    uint32_t documents, nodes, edges, types, terms, dim; /* info's, known to fit */
+    const qp_document_entry *document;
+    const qp_node_entry *node;
+    const qp_ref *type;
+    const uint32_t *edge_from, *edge_to, *in_edge, *degree, *length;
+    const uint16_t *edge_type;
+    const float *edge_weight, *vector, *scale, *norm;
+    const uint64_t *out, *in;
+    const int8_t *code;
+    const uint8_t *ann_level;
+    const uint64_t *ann_upper;
+    const uint32_t *ann_base, *ann_links;
+    const qp_term_entry *term;
+    const qp_block_entry *block;
+    const uint8_t *posting;
+    char *embedder, *language;
+    qp_view view;
+    pthread_mutex_t lock; /* of words */
+    qp_terms *words[QP_KEPT_WORDS];
+};
+
+/* One file, wherever it lies. */
+qp_code qp_snapshot_open_file(const char *path, uint64_t number, qp_snapshot **, qp_err *);
+/* The file that CURRENT names, in the arena; QP_NONE: nothing is published. */
+qp_code qp_snapshot_current(const char *dir, char **path, uint64_t *number, qp_arena *, qp_err *);
+
+/* QP_STORE: what is wrong, in which section; names the file. */
+qp_code qp_snapshot_damaged(const qp_snapshot *, const char *section, const char *what, qp_err *);
+const char *qp_section_name(qp_section);
+
+/* The checksums alone: the part of qp_snapshot_check that finds damage. */
+qp_code qp_snapshot_sums(const qp_snapshot *, qp_err *);
+
+/* The bytes of a reference into STRINGS (or TEXTS); false if it points outside. */
+bool qp_snapshot_ref(const qp_snapshot *, qp_section, qp_ref, qp_str *);
+/* The same for documents' and nodes' strings: what points outside is an empty string. */
+qp_str qp_snapshot_string(const qp_snapshot *, qp_ref);
+
+/* A tool to cut questions into terms; give it back after use. */
+qp_code qp_snapshot_take_words(qp_snapshot *, qp_terms **, qp_err *);
+void qp_snapshot_give_words(qp_snapshot *, qp_terms *);
+
+/* A term's number; UINT32_MAX: no node has it. */
+uint32_t qp_snapshot_term(const qp_snapshot *, qp_str name);
+/* Its blocks; null if the entry points outside. */
+const qp_block_entry *qp_snapshot_blocks(const qp_snapshot *, uint32_t term, uint32_t *n);
+/* A block's nodes and tfs, at most QP_BLOCK; `before` is the last node of the block before, UINT32_MAX at a term's
+ * start. False if it is damaged: nodes then hold nothing to be used. tfs are always at least 1. */
+bool qp_block_nodes(const qp_snapshot *, const qp_block_entry *, uint32_t before, uint32_t *node);
+bool qp_block_tfs(const qp_snapshot *, const qp_block_entry *, uint32_t *tf);
+
+/* ---- searches, each for one index name of the view ---- */
+qp_code qp_snapshot_dense(const qp_snapshot *, const qp_probe *, uint32_t k, qp_list *, qp_arena *, qp_err *);
+qp_code qp_snapshot_lexical(qp_snapshot *, const qp_probe *, bool tfidf, uint32_t k, qp_list *, qp_arena *, qp_err *);
+/* Walks the ann links to about the best `width` nodes by the codes' product; QP_STORE if they are damaged. */
+struct qp_best;
+qp_code qp_snapshot_ann(const qp_snapshot *, const int8_t *query, float scale, struct qp_best *, qp_arena *, qp_err *);
+
+void qp_view_of(qp_snapshot *); /* fills the view */
+
+#endif

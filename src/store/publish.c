@@ -1,0 +1,352 @@
+/* From the truth to a published snapshot. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "store/maker.h"
+#include "store/mapped.h"
+#include "store/truth.h"
+
+struct place { /* a document's row in the truth, and its nodes in the snapshot */
+    int64_t row;
+    uint32_t first, n;
+};
+
+struct publishing {
+    qp_store *store;
+    qp_maker *maker;
+    const qp_watch *watch;
+    qp_arena *mem; /* strings of one document */
+    qp_buf text, places;
+    uint64_t done, total;
+    double began, told;
+    uint32_t dim;
+};
+
+static qp_code tell(struct publishing *p, const char *item, bool end, qp_err *err)
+{
+    const qp_watch *w = p->watch;
+    double now = qp_now_ms();
+    if (w && w->cancel && *w->cancel)
+        return qp_fail(err, QP_STOPPED, "stopped before the index was published; run it again to go on");
+    if (w && w->progress && (end || now - p->told >= 100)) {
+        w->progress(w->user, &(qp_progress){"publish", item, p->done, p->total, (now - p->began) / 1000});
+        p->told = now;
+    }
+    return QP_OK;
+}
+
+/* ---- documents ---- */
+
+static qp_code read_chunks(struct publishing *p, int64_t row, qp_chunk *chunks, uint32_t n, qp_err *err)
+{
+    sqlite3_stmt *stmt = qp_truth_use(p->store,
+                                      "SELECT start, stop, page, heading FROM chunk WHERE document = ?"
+                                      " ORDER BY ordinal",
+                                      err);
+    if (!stmt)
+        return QP_STORE;
+    sqlite3_bind_int64(stmt, 1, row);
+    uint32_t i = 0;
+    int rc;
+    qp_code code = QP_OK;
+    for (; !code && (rc = sqlite3_step(stmt)) == SQLITE_ROW; i++) {
+        if (i == n)
+            break;
+        chunks[i] = (qp_chunk){(uint64_t)sqlite3_column_int64(stmt, 0), (uint64_t)sqlite3_column_int64(stmt, 1),
+                               (uint32_t)sqlite3_column_int64(stmt, 2), qp_arena_str(p->mem, qp_truth_column(stmt, 3))};
+        code = chunks[i].heading.at ? QP_OK : qp_oom(err);
+    }
+    if (!code && (rc != SQLITE_DONE || i != n))
+        code = rc != SQLITE_DONE && rc != SQLITE_ROW
+                   ? qp_truth_fail(p->store, err)
+                   : qp_fail(err, QP_STORE,
+                             "%s/truth.db: is damaged: a document has %u chunks or more where %u were kept: "
+                             "index it again",
+                             p->store->dir, i, n);
+    sqlite3_reset(stmt);
+    return code;
+}
+
+static qp_code add_document(void *ctx, sqlite3_stmt *stmt, qp_err *err)
+{
+    struct publishing *p = ctx;
+    qp_arena_reset(p->mem);
+    qp_document d = {.key = qp_truth_column(stmt, 1),
+                     .title = qp_truth_column(stmt, 2),
+                     .path = qp_truth_column(stmt, 3),
+                     .format = qp_truth_column(stmt, 4),
+                     .language = qp_truth_column(stmt, 5),
+                     .meta = qp_truth_column(stmt, 6),
+                     .n_chunks = (uint32_t)sqlite3_column_int64(stmt, 8)};
+    struct place place = {sqlite3_column_int64(stmt, 0), qp_maker_nodes(p->maker), d.n_chunks};
+    qp_chunk *chunks = qp_new(p->mem, qp_chunk, d.n_chunks ? d.n_chunks : 1);
+    d.chunks = chunks;
+    qp_code code = chunks ? read_chunks(p, place.row, chunks, d.n_chunks, err) : qp_oom(err);
+    if (!code)
+        code = qp_truth_text(p->store, place.row, 0, (uint64_t)sqlite3_column_int64(stmt, 7), &p->text, err);
+    d.text = qp_buf_view(&p->text);
+    if (!code)
+        code = qp_maker_document(p->maker, &d, err);
+    qp_buf_add(&p->places, &place, sizeof place);
+    p->done++;
+    return code ? code : tell(p, (const char *)sqlite3_column_text(stmt, 1), false, err);
+}
+
+/* ---- edges ---- */
+
+static int by_row(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static const struct place *place_of(const struct publishing *p, int64_t row)
+{
+    return bsearch(&(struct place){row, 0, 0}, p->places.at, p->places.n / sizeof(struct place), sizeof(struct place),
+                   by_row);
+}
+
+/* An edge whose document or chunk went since it was resolved is no edge. */
+static qp_code add_edge(void *ctx, sqlite3_stmt *stmt, qp_err *err)
+{
+    struct publishing *p = ctx;
+    const struct place *from = place_of(p, sqlite3_column_int64(stmt, 0)),
+                       *to = place_of(p, sqlite3_column_int64(stmt, 2));
+    int64_t tail = sqlite3_column_int64(stmt, 1), head = sqlite3_column_int64(stmt, 3);
+    if (!from || !to || tail < 0 || tail >= from->n || head < 0 || head >= to->n)
+        return QP_OK;
+    return qp_maker_edge(p->maker, from->first + (uint32_t)tail, to->first + (uint32_t)head, qp_truth_column(stmt, 4),
+                         (float)sqlite3_column_double(stmt, 5), err);
+}
+
+/* ---- vectors ---- */
+
+static qp_code add_vector(void *ctx, sqlite3_stmt *stmt, qp_err *err)
+{
+    struct publishing *p = ctx;
+    qp_str value = qp_truth_column(stmt, 0);
+    if (value.n && value.n != p->dim * sizeof(float))
+        return qp_fail(err, QP_STORE, "%s/truth.db: is damaged: a vector of %zu bytes among those of %zu",
+                       p->store->dir, value.n, p->dim * sizeof(float));
+    float *v = value.n ? qp_new(p->mem, float, p->dim) : NULL; /* a blob may lie at any address */
+    if (value.n && !v)
+        return qp_oom(err);
+    if (v)
+        memcpy(v, value.at, value.n);
+    qp_code code = qp_maker_vector(p->maker, v, err);
+    qp_arena_reset(p->mem);
+    return code ? code : tell(p, NULL, false, err);
+}
+
+static qp_code read_dim(qp_store *s, qp_str model, uint32_t *dim, qp_err *err)
+{
+    sqlite3_stmt *stmt = qp_truth_use(s, "SELECT length(value) FROM vector WHERE model = ? LIMIT 1", err);
+    if (!stmt)
+        return QP_STORE;
+    qp_truth_bind(stmt, 1, model);
+    int rc = sqlite3_step(stmt);
+    *dim = rc == SQLITE_ROW ? (uint32_t)(sqlite3_column_int64(stmt, 0) / (int64_t)sizeof(float)) : 0;
+    qp_code code = rc == SQLITE_ROW || rc == SQLITE_DONE ? QP_OK : qp_truth_fail(s, err);
+    sqlite3_reset(stmt);
+    return code;
+}
+
+/* ---- the whole ---- */
+
+static qp_code fill(struct publishing *p, qp_str model, qp_err *err)
+{
+    qp_store *s = p->store;
+    qp_code code = qp_truth_each(s,
+                                 qp_truth_use(s,
+                                              "SELECT row, key, title, path, format, language, meta, bytes, chunks"
+                                              " FROM document ORDER BY key",
+                                              err),
+                                 add_document, p, err);
+    if (!code && p->places.oom)
+        code = qp_oom(err);
+    if (code)
+        return code;
+    if (p->places.n)
+        qsort(p->places.at, p->places.n / sizeof(struct place), sizeof(struct place), by_row);
+    code = qp_truth_each(s, qp_truth_use(s, "SELECT tail, tail_chunk, head, head_chunk, type, weight FROM edge", err),
+                         add_edge, p, err);
+    if (code || !p->dim)
+        return code;
+    sqlite3_stmt *vectors =
+        qp_truth_use(s,
+                     "SELECT v.value FROM document d JOIN chunk c ON c.document = d.row LEFT JOIN vector v"
+                     " ON v.digest = c.digest AND v.model = ? ORDER BY d.key, c.ordinal",
+                     err);
+    if (!vectors)
+        return QP_STORE;
+    qp_truth_bind(vectors, 1, model);
+    return qp_truth_each(s, vectors, add_vector, p, err);
+}
+
+static qp_code make(struct publishing *p, const char *path, qp_err *err)
+{
+    qp_store *s = p->store;
+    qp_str model, language, ann_from;
+    int64_t documents = 0;
+    qp_arena *a = qp_arena_new();
+    qp_code code = a ? qp_state_get(s, "model", &model, a, err) : qp_oom(err);
+    if (!code)
+        code = qp_store_get(s, "language", &language, a, err);
+    if (!code)
+        code = qp_store_get(s, "ann_from", &ann_from, a, err);
+    if (!code)
+        code = read_dim(s, model, &p->dim, err);
+    if (!code)
+        code = qp_truth_number(s, "SELECT count(*) FROM document", &documents, err);
+    p->total = (uint64_t)documents;
+    if (!code)
+        code = qp_maker_open(path,
+                             &(qp_maker_options){.language = language.n ? language.at : "en",
+                                                 .embedder = p->dim ? model.at : "",
+                                                 .dim = p->dim,
+                                                 .ann_from = (uint32_t)strtoul(ann_from.at, NULL, 10),
+                                                 .cancel = p->watch ? p->watch->cancel : NULL},
+                             &p->maker, err);
+    if (!code) {
+        code = fill(p, model, err);
+        if (code)
+            qp_maker_drop(p->maker);
+        else
+            code = qp_maker_finish(p->maker, err);
+    }
+    qp_arena_free(a);
+    return code;
+}
+
+/* The same bytes as the current one? Its head carries the checksum of all checksums. */
+static bool same_head(const char *a, const char *b)
+{
+    qp_head head[2];
+    const char *const path[] = {a, b};
+    for (int i = 0; i < 2; i++) {
+        FILE *f = path[i] ? fopen(path[i], "rbe") : NULL;
+        bool read = f && fread(&head[i], sizeof head[i], 1, f) == 1;
+        if (f)
+            fclose(f);
+        if (!read)
+            return false;
+    }
+    return !memcmp(&head[0], &head[1], sizeof head[0]);
+}
+
+/* What is not current is removed: older snapshots (readers that map them keep them), and leavings of a killed run. */
+static void tidy(const qp_store *s, uint64_t current)
+{
+    DIR *dir = opendir(s->dir);
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        unsigned long long n = 0;
+        int end = 0;
+        bool snapshot = sscanf(e->d_name, "snapshot-%llu.qp%n", &n, &end) == 1 && end;
+        qp_str name = qp_str_of(e->d_name);
+        bool ours = (snapshot && (!e->d_name[end] || !strcmp(e->d_name + end, ".tmp"))) ||
+                    (qp_str_starts(name, QP_STR("CURRENT.")) && qp_str_ends(name, QP_STR(".tmp")));
+        if (ours && !(snapshot && !e->d_name[end] && n == current))
+            unlinkat(dirfd(dir), e->d_name, 0);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+static qp_code put_in_place(const char *dir, const char *temporary, uint64_t number, qp_arena *a, qp_err *err)
+{
+    qp_str name = qp_arena_fmt(a, "snapshot-%llu.qp", (unsigned long long)number);
+    char *path = qp_path_join(a, dir, name.at), *pointer = qp_path_join(a, dir, "CURRENT");
+    qp_str line = qp_arena_fmt(a, "%s\n", name.at);
+    if (!path || !pointer || !line.n)
+        return qp_oom(err);
+    qp_code code = qp_file_publish(temporary, path, err);
+    return code ? code : qp_file_write(pointer, line, err);
+}
+
+static qp_code note_published(qp_store *s, int64_t revision, qp_err *err)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)revision);
+    qp_code code = qp_truth_enter(s, err);
+    if (!code)
+        code = qp_truth_leave(s, qp_state_set(s, "published", qp_str_of(text), err), err);
+    if (!code) /* best effort: with readers about, the log is folded in later */
+        sqlite3_exec(s->db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
+    return code;
+}
+
+static qp_code publish(struct publishing *p, bool whole, int64_t revision, qp_arena *a, qp_err *err)
+{
+    qp_store *s = p->store;
+    char *current = NULL;
+    uint64_t number = 0;
+    qp_err none = {0};
+    qp_code code = qp_snapshot_current(s->dir, &current, &number, a, &none); /* a damaged pointer is written anew */
+    qp_str temporary = qp_arena_fmt(a, "%s/snapshot-%llu.qp.tmp", s->dir, (unsigned long long)number + 1);
+    if (!temporary.n)
+        return qp_oom(err);
+    code = make(p, temporary.at, err);
+    if (code)
+        return code;
+    if (whole && same_head(temporary.at, current))
+        unlink(temporary.at);
+    else
+        code = put_in_place(s->dir, temporary.at, ++number, a, err);
+    if (code) {
+        unlink(temporary.at);
+        return code;
+    }
+    tidy(s, number);
+    return note_published(s, revision, err);
+}
+
+/* Is the current snapshot there and undamaged? Reading all of it costs less than the promise that `quipu index` mends
+ * what `quipu check` finds is worth. */
+static bool is_whole(const qp_store *s)
+{
+    qp_snapshot *now = NULL;
+    bool whole = !qp_snapshot_open(s->dir, &now, NULL) && !qp_snapshot_sums(now, NULL);
+    qp_snapshot_close(now);
+    return whole;
+}
+
+qp_code qp_store_publish(qp_store *s, const qp_watch *watch, qp_err *err)
+{
+    int64_t revision = 0, published = -1;
+    if (s->batch)
+        return qp_fail(err, QP_BUG, "store: publishing inside a batch");
+    qp_code code = qp_truth_number(s, "SELECT value FROM state WHERE name = 'revision'", &revision, err);
+    if (!code)
+        code =
+            qp_truth_number(s,
+                            "SELECT coalesce((SELECT CAST(value AS INTEGER) FROM state WHERE name = 'published'), -1)",
+                            &published, err);
+    bool whole = !code && is_whole(s);
+    if (code || (whole && revision == published))
+        return code;
+    /* Vectors of texts that are in no document any more go, so that a removed text leaves nothing behind. */
+    code = qp_truth_enter(s, err);
+    if (!code)
+        code = qp_truth_leave(s,
+                              qp_truth_exec(s,
+                                            "DELETE FROM vector WHERE NOT EXISTS"
+                                            " (SELECT 1 FROM chunk WHERE chunk.digest = vector.digest)",
+                                            err),
+                              err);
+    if (code)
+        return code;
+    struct publishing p = {.store = s, .watch = watch, .mem = qp_arena_new(), .began = qp_now_ms()};
+    qp_arena *a = qp_arena_new();
+    code = p.mem && a ? publish(&p, whole, revision, a, err) : qp_oom(err);
+    if (!code)
+        code = tell(&p, NULL, true, err);
+    qp_buf_free(&p.text);
+    qp_buf_free(&p.places);
+    qp_arena_free(p.mem);
+    qp_arena_free(a);
+    return code;
+}

@@ -1,0 +1,375 @@
+/* Opening a snapshot, and what is read of it besides the view. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "store/mapped.h"
+
+static const char *const section_names[QP_SECTIONS] = {
+    "info",        "texts",    "strings",   "documents", "nodes",  "types",    "edge.from", "edge.to", "edge.type",
+    "edge.weight", "out",      "in",        "in.edge",   "degree", "vectors",  "codes",     "scales",  "ann.level",
+    "ann.upper",   "ann.base", "ann.links", "terms",     "blocks", "postings", "lengths",   "norms",
+};
+
+const char *qp_section_name(qp_section section)
+{
+    return section_names[section];
+}
+
+qp_code qp_snapshot_damaged(const qp_snapshot *s, const char *section, const char *what, qp_err *err)
+{
+    return qp_fail(err, QP_STORE, "%s: is damaged in section '%s': %s: run `quipu index` again to rebuild it", s->path,
+                   section, what);
+}
+
+/* ---- opening ---- */
+
+static qp_code check_head(qp_snapshot *s, qp_err *err)
+{
+    static const qp_head model = {QP_SNAPSHOT_MAGIC, QP_SNAPSHOT_VERSION, QP_SECTIONS, 0, 0};
+    struct {
+        qp_head head;
+        qp_toc_entry toc[QP_SECTIONS];
+    } front;
+    if (s->map.n < sizeof front.head || memcmp(s->map.at, model.magic, sizeof model.magic))
+        return qp_fail(err, QP_STORE, "%s: is no snapshot of ours: run `quipu index` again to rebuild it", s->path);
+    memcpy(&front.head, s->map.at, sizeof front.head);
+    if (front.head.version != QP_SNAPSHOT_VERSION)
+        return qp_fail(err, QP_STORE,
+                       "%s: has format %u, this program reads format %d: run `quipu index` again to rebuild it",
+                       s->path, front.head.version, QP_SNAPSHOT_VERSION);
+    if (front.head.bytes != s->map.n || s->map.n < sizeof front || front.head.sections != QP_SECTIONS)
+        return qp_fail(err, QP_STORE,
+                       "%s: is damaged: %zu bytes, %llu were written: run `quipu index` again to rebuild it", s->path,
+                       s->map.n, (unsigned long long)front.head.bytes);
+    memcpy(&front, s->map.at, sizeof front);
+    front.head.checksum = 0;
+    s->head = (const qp_head *)s->map.at;
+    s->toc = (const qp_toc_entry *)(s->head + 1);
+    if (qp_hash64((qp_str){(const char *)&front, sizeof front}) != s->head->checksum)
+        return qp_snapshot_damaged(s, "contents", "its checksum is wrong", err);
+    return QP_OK;
+}
+
+/* What the counts call for; UINT64_MAX: any size. Counts were held below 2^32 and dim below 2^16, so nothing overflows. */
+static uint64_t size_wanted(const qp_info *i, qp_section section)
+{
+    switch (section) {
+    case QP_S_INFO:
+        return sizeof *i;
+    case QP_S_DOCUMENTS:
+        return i->documents * sizeof(qp_document_entry);
+    case QP_S_NODES:
+        return i->nodes * sizeof(qp_node_entry);
+    case QP_S_TYPES:
+        return i->types * sizeof(qp_ref);
+    case QP_S_EDGE_FROM:
+    case QP_S_EDGE_TO:
+    case QP_S_EDGE_WEIGHT:
+    case QP_S_IN_EDGE:
+        return i->edges * 4;
+    case QP_S_EDGE_TYPE:
+        return i->edges * 2;
+    case QP_S_OUT:
+    case QP_S_IN:
+        return (i->nodes + 1) * 8;
+    case QP_S_DEGREE:
+    case QP_S_LENGTHS:
+    case QP_S_NORMS:
+        return i->nodes * 4;
+    case QP_S_VECTORS:
+        return i->nodes * i->dim * 4;
+    case QP_S_CODES:
+        return i->coded ? i->nodes * i->dim : 0;
+    case QP_S_SCALES:
+        return i->coded ? i->nodes * 4 : 0;
+    case QP_S_ANN_LEVEL:
+        return i->ann_m ? i->nodes : 0;
+    case QP_S_ANN_UPPER:
+        return i->ann_m ? i->nodes * 8 : 0;
+    case QP_S_ANN_BASE:
+        return i->ann_m ? i->nodes * (1 + 2 * i->ann_m) * 4 : 0;
+    case QP_S_ANN_LINKS:
+        return i->ann_rows * (1 + i->ann_m) * 4;
+    case QP_S_TERMS:
+        return i->terms * sizeof(qp_term_entry);
+    case QP_S_BLOCKS:
+        return i->blocks * sizeof(qp_block_entry);
+    case QP_S_TEXTS:
+    case QP_S_STRINGS:
+    case QP_S_POSTINGS:
+    case QP_SECTIONS:
+        break;
+    }
+    return UINT64_MAX;
+}
+
+static bool counts_fit(const qp_info *i)
+{
+    return i->documents < UINT32_MAX && i->nodes < UINT32_MAX && i->edges < UINT32_MAX && i->types <= UINT16_MAX + 1 &&
+           i->terms < UINT32_MAX && i->blocks < UINT32_MAX && i->dim <= UINT16_MAX && i->coded <= 1 &&
+           i->ann_m <= 1024 && i->ann_rows < UINT32_MAX && (!i->ann_m || (i->coded && i->ann_entry < i->nodes)) &&
+           (i->ann_m || !i->ann_rows);
+}
+
+static qp_code check_sections(qp_snapshot *s, qp_err *err)
+{
+    for (int i = 0; i < QP_SECTIONS; i++) {
+        const qp_toc_entry *e = &s->toc[i];
+        if (e->at > s->map.n || e->bytes > s->map.n - e->at || e->at % QP_SECTION_ALIGN)
+            return qp_snapshot_damaged(s, section_names[i], "it lies outside the file", err);
+        if (i == QP_S_INFO) {
+            s->info = (const qp_info *)(s->map.at + e->at);
+            if (e->bytes != sizeof *s->info || !counts_fit(s->info))
+                return qp_snapshot_damaged(s, section_names[i], "its counts cannot be", err);
+        }
+        uint64_t wanted = size_wanted(s->info, (qp_section)i);
+        if (wanted != UINT64_MAX && wanted != e->bytes)
+            return qp_snapshot_damaged(s, section_names[i], "its size is not what the counts call for", err);
+    }
+    return QP_OK;
+}
+
+static const void *section(const qp_snapshot *s, qp_section i)
+{
+    return s->map.at + s->toc[i].at;
+}
+
+static void point_into(qp_snapshot *s)
+{
+    s->documents = (uint32_t)s->info->documents;
+    s->nodes = (uint32_t)s->info->nodes;
+    s->edges = (uint32_t)s->info->edges;
+    s->types = (uint32_t)s->info->types;
+    s->terms = (uint32_t)s->info->terms;
+    s->dim = (uint32_t)s->info->dim;
+    s->document = section(s, QP_S_DOCUMENTS);
+    s->node = section(s, QP_S_NODES);
+    s->type = section(s, QP_S_TYPES);
+    s->edge_from = section(s, QP_S_EDGE_FROM);
+    s->edge_to = section(s, QP_S_EDGE_TO);
+    s->edge_type = section(s, QP_S_EDGE_TYPE);
+    s->edge_weight = section(s, QP_S_EDGE_WEIGHT);
+    s->out = section(s, QP_S_OUT);
+    s->in = section(s, QP_S_IN);
+    s->in_edge = section(s, QP_S_IN_EDGE);
+    s->degree = section(s, QP_S_DEGREE);
+    s->vector = section(s, QP_S_VECTORS);
+    s->code = section(s, QP_S_CODES);
+    s->scale = section(s, QP_S_SCALES);
+    s->ann_level = section(s, QP_S_ANN_LEVEL);
+    s->ann_upper = section(s, QP_S_ANN_UPPER);
+    s->ann_base = section(s, QP_S_ANN_BASE);
+    s->ann_links = section(s, QP_S_ANN_LINKS);
+    s->term = section(s, QP_S_TERMS);
+    s->block = section(s, QP_S_BLOCKS);
+    s->posting = section(s, QP_S_POSTINGS);
+    s->length = section(s, QP_S_LENGTHS);
+    s->norm = section(s, QP_S_NORMS);
+}
+
+static char *copy_text(qp_str s)
+{
+    return strndup(s.at, s.n);
+}
+
+qp_code qp_snapshot_open_file(const char *path, uint64_t number, qp_snapshot **out, qp_err *err)
+{
+    *out = NULL;
+    qp_snapshot *s = calloc(1, sizeof *s);
+    if (!s)
+        return qp_oom(err);
+    pthread_mutex_init(&s->lock, NULL);
+    s->number = number;
+    s->path = strdup(path);
+    qp_err why = {0};
+    qp_code code = s->path ? QP_OK : qp_oom(err);
+    if (!code && qp_file_map(path, &s->map, &why))
+        code = qp_fail(err, QP_STORE, "%s", why.message);
+    if (!code)
+        code = check_head(s, err);
+    if (!code)
+        code = check_sections(s, err);
+    if (!code) {
+        point_into(s);
+        qp_view_of(s);
+        s->embedder = copy_text(qp_snapshot_string(s, s->info->embedder));
+        s->language = copy_text(qp_snapshot_string(s, s->info->language));
+        code = s->embedder && s->language ? QP_OK : qp_oom(err);
+    }
+    if (code)
+        qp_snapshot_close(s);
+    else
+        *out = s;
+    return code;
+}
+
+qp_code qp_snapshot_current(const char *dir, char **path, uint64_t *number, qp_arena *a, qp_err *err)
+{
+    char *pointer = qp_path_join(a, dir, "CURRENT");
+    if (!pointer)
+        return qp_oom(err);
+    *path = NULL;
+    *number = 0;
+    if (!qp_path_exists(pointer))
+        return qp_fail(err, QP_NONE, "%s: holds no published index: make one with `quipu index SOURCE`", dir);
+    qp_buf name = {0};
+    qp_err why = {0};
+    unsigned long long n = 0;
+    int end = 0;
+    qp_code code = QP_OK;
+    if (qp_file_read(pointer, 64, &name, &why))
+        code = qp_fail(err, QP_STORE, "%s", why.message);
+    else if (!name.n || sscanf(name.at, "snapshot-%llu.qp\n%n", &n, &end) != 1 || (size_t)end != name.n)
+        code = qp_fail(err, QP_STORE, "%s: is damaged, it names no snapshot: run `quipu index` again to rebuild it",
+                       pointer);
+    else if (!(*path = qp_path_join(a, dir, qp_arena_fmt(a, "snapshot-%llu.qp", n).at)))
+        code = qp_oom(err);
+    *number = n;
+    qp_buf_free(&name);
+    return code;
+}
+
+qp_code qp_snapshot_open(const char *dir, qp_snapshot **out, qp_err *err)
+{
+    *out = NULL;
+    qp_arena *a = qp_arena_new();
+    if (!a)
+        return qp_oom(err);
+    /* A writer may publish and remove the old file between our reading its name and opening it: look again. */
+    qp_code code = QP_STORE;
+    for (int tries = 5; code && tries > 0; tries--) {
+        char *path;
+        uint64_t number;
+        qp_err why = {0};
+        code = qp_snapshot_current(dir, &path, &number, a, &why);
+        if (!code)
+            code = qp_snapshot_open_file(path, number, out, &why);
+        if (code && (tries == 1 || !path || qp_path_exists(path))) {
+            qp_fail(err, QP_STORE, "%s", why.message);
+            break;
+        }
+    }
+    qp_arena_free(a);
+    return code ? QP_STORE : QP_OK;
+}
+
+void qp_snapshot_close(qp_snapshot *s)
+{
+    if (!s)
+        return;
+    for (int i = 0; i < QP_KEPT_WORDS; i++)
+        qp_terms_close(s->words[i]);
+    pthread_mutex_destroy(&s->lock);
+    qp_file_unmap(&s->map);
+    free(s->embedder);
+    free(s->language);
+    free(s->path);
+    free(s);
+}
+
+/* ---- reading ---- */
+
+bool qp_snapshot_ref(const qp_snapshot *s, qp_section in, qp_ref ref, qp_str *out)
+{
+    *out = (qp_str){"", 0};
+    if (ref.at > s->toc[in].bytes || ref.n > s->toc[in].bytes - ref.at)
+        return false;
+    *out = (qp_str){(const char *)section(s, in) + ref.at, ref.n};
+    return true;
+}
+
+qp_str qp_snapshot_string(const qp_snapshot *s, qp_ref ref)
+{
+    qp_str out;
+    qp_snapshot_ref(s, QP_S_STRINGS, ref, &out);
+    return out;
+}
+
+qp_code qp_snapshot_take_words(qp_snapshot *s, qp_terms **out, qp_err *err)
+{
+    *out = NULL;
+    pthread_mutex_lock(&s->lock);
+    for (int i = 0; !*out && i < QP_KEPT_WORDS; i++) {
+        *out = s->words[i];
+        s->words[i] = NULL;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return *out ? QP_OK : qp_terms_open(s->language, out, err);
+}
+
+void qp_snapshot_give_words(qp_snapshot *s, qp_terms *words)
+{
+    pthread_mutex_lock(&s->lock);
+    for (int i = 0; words && i < QP_KEPT_WORDS; i++)
+        if (!s->words[i]) {
+            s->words[i] = words;
+            words = NULL;
+        }
+    pthread_mutex_unlock(&s->lock);
+    qp_terms_close(words);
+}
+
+const qp_view *qp_snapshot_view(const qp_snapshot *s)
+{
+    return &s->view;
+}
+
+uint32_t qp_snapshot_documents(const qp_snapshot *s)
+{
+    return s->documents;
+}
+
+qp_str qp_snapshot_document_key(const qp_snapshot *s, uint32_t document)
+{
+    return document < s->documents ? qp_snapshot_string(s, s->document[document].key) : QP_STR("");
+}
+
+qp_str qp_snapshot_document_meta(const qp_snapshot *s, uint32_t document)
+{
+    return document < s->documents ? qp_snapshot_string(s, s->document[document].meta) : QP_STR("");
+}
+
+uint32_t qp_snapshot_document_find(const qp_snapshot *s, qp_str key)
+{
+    for (uint32_t low = 0, high = s->documents; low < high;) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = qp_str_cmp(key, qp_snapshot_document_key(s, middle));
+        if (!order)
+            return middle;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return UINT32_MAX;
+}
+
+uint32_t qp_snapshot_document_of(const qp_snapshot *s, qp_id node)
+{
+    uint32_t document = node < s->nodes ? s->node[node].document : UINT32_MAX;
+    return document < s->documents ? document : UINT32_MAX;
+}
+
+void qp_snapshot_document_nodes(const qp_snapshot *s, uint32_t document, qp_id *first, uint32_t *n)
+{
+    *first = *n = 0;
+    if (document >= s->documents)
+        return;
+    const qp_document_entry *d = &s->document[document];
+    if (d->first <= s->nodes && d->n <= s->nodes - d->first) {
+        *first = d->first;
+        *n = d->n;
+    }
+}
+
+const char *qp_snapshot_embedder(const qp_snapshot *s)
+{
+    return s->embedder;
+}
+
+uint64_t qp_snapshot_number(const qp_snapshot *s)
+{
+    return s->number;
+}

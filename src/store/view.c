@@ -1,0 +1,276 @@
+/* The view of a snapshot: neighbours, texts, vectors, and what people are shown. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/mapped.h"
+#include "store/store.h"
+
+/* Types from the 64th on share the last bit of a walk's mask. */
+static bool walks(const qp_snapshot *s, qp_walk walk, uint32_t edge)
+{
+    uint32_t type = s->edge_type[edge];
+    return walk.types >> (type < 63 ? type : 63) & 1;
+}
+
+/* The two rows of a node: ids [out, out_end) and IN_EDGE's places [in, in_end). */
+struct rows {
+    uint64_t out, out_end, in, in_end;
+};
+
+static bool rows_of(const qp_snapshot *s, qp_id v, qp_direction direction, struct rows *r)
+{
+    *r = (struct rows){0};
+    if (v >= s->nodes)
+        return false;
+    if (direction != QP_IN) {
+        r->out = s->out[v];
+        r->out_end = s->out[v + 1];
+    }
+    if (direction != QP_OUT) {
+        r->in = s->in[v];
+        r->in_end = s->in[v + 1];
+    }
+    return r->out <= r->out_end && r->out_end <= s->edges && r->in <= r->in_end && r->in_end <= s->edges;
+}
+
+/* The next neighbour in the merge of both rows, with the smallest edge that leads to it; false at the end. Both rows
+ * rise by neighbour, and edges of one neighbour rise by id. Ids from a damaged file are only compared, except where
+ * `bad` says so. */
+static bool next_neighbour(const qp_snapshot *s, qp_id v, qp_walk walk, struct rows *r, qp_id *node, qp_id *edge,
+                           bool *bad)
+{
+    for (;;) {
+        while (r->out < r->out_end && (s->edge_to[r->out] == v || !walks(s, walk, (uint32_t)r->out)))
+            r->out++;
+        while (r->in < r->in_end) {
+            uint32_t e = s->in_edge[r->in];
+            if (e >= s->edges) {
+                *bad = true;
+                return false;
+            }
+            if (s->edge_from[e] != v && walks(s, walk, e))
+                break;
+            r->in++;
+        }
+        bool has_out = r->out < r->out_end, has_in = r->in < r->in_end;
+        if (!has_out && !has_in)
+            return false;
+        qp_id a = has_out ? s->edge_to[r->out] : QP_NO_ID, b = has_in ? s->edge_from[s->in_edge[r->in]] : QP_NO_ID;
+        qp_id least = a < b ? a : b, by = QP_NO_ID;
+        if (a == least)
+            by = (qp_id)r->out++;
+        if (b == least && s->in_edge[r->in] < by)
+            by = s->in_edge[r->in];
+        r->in += b == least;
+        if (least == *node) /* another edge to the one just given */
+            continue;
+        if (least >= s->nodes || (*node != QP_NO_ID && least < *node)) {
+            *bad = true;
+            return false;
+        }
+        *node = least;
+        *edge = by;
+        return true;
+    }
+}
+
+static qp_code no_node(const qp_snapshot *s, qp_id v, qp_err *err)
+{
+    if (v >= s->nodes)
+        return qp_fail(err, QP_BUG, "view: node %u of %u is asked for", v, s->nodes);
+    return qp_snapshot_damaged(s, "out", "a node's edges lie outside", err);
+}
+
+static qp_code adjacent(void *self, const qp_id *ids, uint32_t n, qp_walk walk, qp_adj *adj, qp_arena *a, qp_err *err)
+{
+    const qp_snapshot *s = self;
+    uint64_t room = 0;
+    struct rows r;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!rows_of(s, ids[i], walk.direction, &r))
+            return no_node(s, ids[i], err);
+        room += r.out_end - r.out + r.in_end - r.in;
+    }
+    uint32_t *start = qp_new(a, uint32_t, (size_t)n + 1);
+    qp_id *node = qp_new(a, qp_id, room ? room : 1), *edge = qp_new(a, qp_id, room ? room : 1);
+    if (!start || !node || !edge || room > UINT32_MAX)
+        return qp_oom(err);
+    uint32_t count = 0;
+    bool bad = false;
+    for (uint32_t i = 0; i < n && !bad; i++) {
+        start[i] = count;
+        rows_of(s, ids[i], walk.direction, &r);
+        for (qp_id last = QP_NO_ID, by; next_neighbour(s, ids[i], walk, &r, &last, &by, &bad);) {
+            node[count] = last;
+            edge[count++] = by;
+        }
+    }
+    start[n] = count;
+    *adj = (qp_adj){n, start, node, edge};
+    return bad ? qp_snapshot_damaged(s, "in.edge", "an edge or its end does not exist", err) : QP_OK;
+}
+
+static qp_code degree(void *self, const qp_id *ids, uint32_t n, qp_walk walk, uint32_t *out, qp_err *err)
+{
+    const qp_snapshot *s = self;
+    bool whole = walk.direction == QP_BOTH && walk.types == UINT64_MAX, bad = false;
+    for (uint32_t i = 0; i < n; i++) {
+        struct rows r;
+        if (!rows_of(s, ids[i], walk.direction, &r))
+            return no_node(s, ids[i], err);
+        out[i] = whole ? s->degree[ids[i]] : 0;
+        for (qp_id last = QP_NO_ID, by; !whole && next_neighbour(s, ids[i], walk, &r, &last, &by, &bad);)
+            out[i]++;
+    }
+    return bad ? qp_snapshot_damaged(s, "in.edge", "an edge or its end does not exist", err) : QP_OK;
+}
+
+static qp_str node_text(const qp_snapshot *s, qp_id v, qp_arena *a)
+{
+    const qp_node_entry *e = &s->node[v];
+    uint32_t document = qp_snapshot_document_of(s, v);
+    qp_str whole = {"", 0}, title = {"", 0};
+    if (document != UINT32_MAX) {
+        qp_snapshot_ref(s, QP_S_TEXTS, s->document[document].text, &whole);
+        title = qp_snapshot_string(s, s->document[document].title);
+    }
+    return qp_indexed_text(a, title, qp_snapshot_string(s, e->heading), qp_str_slice(whole, e->from, e->to));
+}
+
+static qp_code text(void *self, qp_kind kind, const qp_id *ids, uint32_t n, qp_str *out, qp_arena *a, qp_err *err)
+{
+    const qp_snapshot *s = self;
+    for (uint32_t i = 0; i < n; i++) {
+        if (ids[i] >= (kind == QP_NODE ? s->nodes : s->edges))
+            return qp_fail(err, QP_BUG, "view: the text of %s %u is asked for", kind == QP_NODE ? "node" : "edge",
+                           ids[i]);
+        uint32_t type = kind == QP_EDGE ? s->edge_type[ids[i]] : 0;
+        out[i] = kind == QP_NODE   ? node_text(s, ids[i], a)
+                 : type < s->types ? qp_snapshot_string(s, s->type[type])
+                                   : QP_STR("");
+        if (!out[i].at)
+            return qp_oom(err);
+    }
+    return QP_OK;
+}
+
+static qp_code no_index(const char *name, const char *wanted, qp_err *err)
+{
+    return qp_fail(err, QP_INPUT, "no index '%s' is there; there %s", name, wanted);
+}
+
+static qp_code vectors(void *self, const char *index, const qp_id *ids, uint32_t n, float *out, qp_err *err)
+{
+    const qp_snapshot *s = self;
+    if (strcmp(index, "node.dense") || !s->dim)
+        return no_index(index, s->dim ? "is node.dense" : "are no vectors: index with an embedder", err);
+    for (uint32_t i = 0; i < n; i++) {
+        if (ids[i] >= s->nodes)
+            return no_node(s, ids[i], err);
+        memcpy(out + (size_t)i * s->dim, s->vector + (size_t)ids[i] * s->dim, s->dim * sizeof *out);
+    }
+    return QP_OK;
+}
+
+static qp_code about(void *self, const qp_id *ids, uint32_t n, qp_about *out, qp_arena *a, qp_err *err)
+{
+    const qp_snapshot *s = self;
+    (void)a;
+    for (uint32_t i = 0; i < n; i++) {
+        if (ids[i] >= s->nodes)
+            return no_node(s, ids[i], err);
+        const qp_node_entry *e = &s->node[ids[i]];
+        uint32_t document = qp_snapshot_document_of(s, ids[i]);
+        if (e->from > e->to || document == UINT32_MAX || e->to > s->document[document].text.n)
+            return qp_snapshot_damaged(s, "nodes", "a node's text lies outside its document", err);
+        out[i] = (qp_about){.name = qp_snapshot_string(s, e->name),
+                            .heading = qp_snapshot_string(s, e->heading),
+                            .page = e->page,
+                            .from = e->from,
+                            .to = e->to};
+        out[i].document = qp_snapshot_document_key(s, document);
+        out[i].title = qp_snapshot_string(s, s->document[document].title);
+    }
+    return QP_OK;
+}
+
+static qp_code link_of(void *self, const qp_id *ids, uint32_t n, qp_link *out, qp_err *err)
+{
+    const qp_snapshot *s = self;
+    for (uint32_t i = 0; i < n; i++) {
+        if (ids[i] >= s->edges)
+            return qp_fail(err, QP_BUG, "view: edge %u of %u is asked for", ids[i], s->edges);
+        uint32_t type = s->edge_type[ids[i]];
+        out[i] = (qp_link){s->edge_from[ids[i]], s->edge_to[ids[i]],
+                           type < s->types ? qp_snapshot_string(s, s->type[type]) : QP_STR(""), s->edge_weight[ids[i]]};
+        if (out[i].from >= s->nodes || out[i].to >= s->nodes)
+            return qp_snapshot_damaged(s, "edge.to", "an edge's end does not exist", err);
+    }
+    return QP_OK;
+}
+
+static qp_code unknown_type(const qp_snapshot *s, qp_str name, qp_err *err)
+{
+    qp_buf there = {0};
+    for (uint32_t i = 0; i < s->types && i < 40; i++) {
+        qp_buf_text(&there, i ? ", " : "");
+        qp_buf_str(&there, qp_snapshot_string(s, s->type[i]));
+    }
+    qp_fail(err, QP_INPUT, "no edges of type '%.*s' are in this index; there are: %s%s", (int)name.n, name.at,
+            there.n ? there.at : "none", s->types > 40 ? ", ..." : "");
+    qp_buf_free(&there);
+    return QP_INPUT;
+}
+
+static qp_code types(void *self, const char *names, uint64_t *bits, qp_err *err)
+{
+    const qp_snapshot *s = self;
+    qp_str rest = qp_str_trim(qp_str_of(names));
+    *bits = qp_str_eq(rest, QP_STR("*")) ? UINT64_MAX : 0;
+    while (*bits != UINT64_MAX && rest.n) {
+        qp_str name = qp_str_trim(qp_str_split(rest, ',', &rest));
+        uint32_t i = 0;
+        while (i < s->types && !qp_str_eq(name, qp_snapshot_string(s, s->type[i])))
+            i++;
+        if (i == s->types)
+            return unknown_type(s, name, err);
+        if (i >= 63 && s->types > 64)
+            return qp_fail(err, QP_INPUT,
+                           "edges of type '%.*s' cannot be walked apart from others: of %u types the first 63 "
+                           "in order of name can; walk '*'",
+                           (int)name.n, name.at, s->types);
+        *bits |= UINT64_C(1) << i;
+    }
+    return QP_OK;
+}
+
+static qp_code search(void *self, const char *index, const qp_probe *probe, uint32_t k, qp_list *out, qp_arena *a,
+                      qp_err *err)
+{
+    qp_snapshot *s = self;
+    *out = (qp_list){0};
+    if (k > s->nodes)
+        k = s->nodes;
+    if (!strcmp(index, "node.dense"))
+        return s->dim ? qp_snapshot_dense(s, probe, k, out, a, err)
+                      : no_index(index, "are no vectors: index with an embedder, or search node.bm25", err);
+    if (!strcmp(index, "node.bm25") || !strcmp(index, "node.tfidf"))
+        return qp_snapshot_lexical(s, probe, !strcmp(index, "node.tfidf"), k, out, a, err);
+    return no_index(index, "are node.dense, node.bm25 and node.tfidf", err);
+}
+
+void qp_view_of(qp_snapshot *s)
+{
+    s->view = (qp_view){.self = s,
+                        .nodes = s->nodes,
+                        .edges = s->edges,
+                        .dim = s->dim,
+                        .search = search,
+                        .adjacent = adjacent,
+                        .degree = degree,
+                        .text = text,
+                        .vectors = vectors,
+                        .about = about,
+                        .link = link_of,
+                        .types = types};
+}

@@ -1,0 +1,23 @@
+/* A snapshot file in the making: sections one after the other. Errors stick; the caller looks at the end. */
+#ifndef QP_STORE_WRITER_H
+#define QP_STORE_WRITER_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+#include "store/layout.h"
+
+typedef struct qp_writer qp_writer;
+
+qp_code qp_writer_open(const char *path, qp_writer **, qp_err *);
+/* Sections may come in any order, each once. What is added goes to the one begun last; returns its size so far. */
+void qp_writer_begin(qp_writer *, qp_section);
+uint64_t qp_writer_add(qp_writer *, const void *, size_t);
+/* begin and add at once */
+void qp_writer_put(qp_writer *, qp_section, const void *, size_t);
+/* Writes head and table of contents. QP_STORE: the disk is full, ...; the file is then removed. Frees the writer. The
+ * file is not synced: qp_file_publish does that. */
+qp_code qp_writer_close(qp_writer *, qp_err *);
+void qp_writer_drop(qp_writer *); /* instead of close: removes the file; takes null */
+
+#endif
