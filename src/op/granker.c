@@ -17,6 +17,8 @@ static const qp_opt opts[] = {{"alpha", "how much a node listens to its neighbou
                               QP_DIRECTION_HERE(granker_opt),
                               {0}};
 
+enum { ROWS = 48 }; /* of H' that go through the head at once */
+
 typedef struct smoothing { /* one call of GRanker */
     qp_query *q;
     uint32_t n, width;
@@ -94,15 +96,29 @@ static void smooth(const smoothing *s, uint32_t i, uint32_t n, double *sum, floa
         out[d] = (float)((1 - (double)s->alpha) * s->latent[i][d] + (double)s->alpha * (sum[d] / total));
 }
 
+/* The head on the rows of H' gathered so far; each score goes to its hit, and is kept. */
+static void flush(smoothing *s, const float *rows, const uint32_t *asked, uint32_t n, qp_hit *hits)
+{
+    float fresh[ROWS];
+    qp_query *q = s->q;
+    if (!n || q->err.code != QP_OK || q->ranker->head(q->ranker->self, rows, n, fresh, &q->err) != QP_OK)
+        return;
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t i = asked[k];
+        hits[i].score = fresh[k];
+        qp_query_keep(q, key_of(s, i, neighbours(s, i)), fresh[k]);
+    }
+}
+
 /* The scores of line 7. Rows of H' without neighbours are rows of H, scored as a reranker does. */
 static void score(smoothing *s, qp_hit *hits)
 {
     qp_query *q = s->q;
     const float *plain = qp_query_rank(q, s->ids, s->n);
-    float *rows = qp_new(q->mem, float, (size_t)s->n * s->width), *fresh = qp_new(q->mem, float, s->n);
+    float *rows = qp_new(q->mem, float, ROWS *(size_t)s->width);
     double *sum = qp_new(q->mem, double, s->width);
-    uint32_t *asked = qp_new(q->mem, uint32_t, s->n), n_asked = 0;
-    if (!plain || !rows || !fresh || !sum || !asked) {
+    uint32_t asked[ROWS], n_asked = 0;
+    if (!plain || !rows || !sum) {
         qp_oom(&q->err);
         return;
     }
@@ -113,14 +129,12 @@ static void score(smoothing *s, qp_hit *hits)
             continue;
         smooth(s, i, n, sum, rows + (size_t)n_asked * s->width);
         asked[n_asked++] = i;
+        if (n_asked == ROWS) {
+            flush(s, rows, asked, n_asked, hits);
+            n_asked = 0;
+        }
     }
-    if (!n_asked || q->err.code != QP_OK || q->ranker->head(q->ranker->self, rows, n_asked, fresh, &q->err) != QP_OK)
-        return;
-    for (uint32_t k = 0; k < n_asked; k++) {
-        uint32_t i = asked[k];
-        hits[i].score = fresh[k];
-        qp_query_keep(q, key_of(s, i, neighbours(s, i)), fresh[k]);
-    }
+    flush(s, rows, asked, n_asked, hits);
 }
 
 /* deg(n_j). Walked both ways a row is as long as its node's degree; else they are asked for, against the arrow. */

@@ -9,7 +9,7 @@
 #include "base/vector.h"
 
 enum { ROW = 1, DEGREE = 2, DOT = 4, LATENT = 8, RANK = 16 };
-enum { BATCH = 32, VECTORS = 1024 }; /* nodes in one call of the ranker, between two looks at the clock; of the view */
+enum { BATCH = 32, VECTORS = 128 }; /* nodes in one call of the ranker, between two looks at the clock; of the view */
 
 qp_memo *qp_memo_new(void)
 {

@@ -90,8 +90,7 @@ static void hyde_searches_with_the_mean(void **state)
     }
     assert_int_equal(b.writer.calls, 3);
     assert_int_equal(b.writer.seed[2], 9);
-    assert_string_equal(b.writer.prompt[0],
-                        "Please write a passage to answer the question.\n\nQuestion: a?\nPassage:");
+    assert_string_equal(b.writer.prompt[0], "Please write a passage to answer the question.\n\nQuestion: a?\nPassage:");
     assert_float_equal(b.q.vector[0], 1, 0); /* the question's own again */
     qp_query_end(&b.q);
 }
