@@ -29,6 +29,7 @@ typedef struct qp_plan { /* what `-o` says to the evaluation itself */
     const char *split;   /* "all" | "dev" | "test" */
     const char *first;   /* the contender whose first ten the correlations start from */
     const char *graph;   /* edge types that tr and misstr look at */
+    const char *compare; /* "all" | "none": pairs whose differences are reported */
     bool share, extract;
     int64_t jobs;
 } qp_plan;

@@ -24,7 +24,7 @@ static const char style[] =
     "th{font-weight:600;color:var(--soft);font-size:.82rem}th:first-child,td:first-child{text-align:left}\n"
     "td small{display:block;color:var(--soft);font-size:.74rem}td.best{font-weight:700}\n"
     "td.better{color:var(--good)}td.worse{color:var(--bad)}\n"
-    ".plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(440px,1fr));gap:1rem}\n"
+    ".plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(560px,1fr));gap:1rem}\n"
     "svg{width:100%;background:var(--panel);border-radius:8px}svg text{font:12px "
     "system-ui,sans-serif;fill:var(--soft)}\n"
     "svg .title{font-weight:600;font-size:13px;fill:var(--ink)}svg .grid{stroke:var(--line)}\n"
@@ -174,7 +174,8 @@ static void quality_against_time(qp_buf *out, const qp_evaluation *e, double *sc
 static void difference_table(qp_buf *out, const qp_evaluation *e, uint32_t metric, double *scratch)
 {
     qp_buf_fmt(out,
-               "<details%s><summary>%s</summary><div class=wide><table><tr><th>a</th><th>b</th><th>a - b</th>"
+               "<details%s><summary>%s</summary><div class=wide><table><tr><th>a</th><th "
+               "style=\"text-align:left\">b</th><th>a - b</th>"
                "<th>95%%</th><th>p</th></tr>\n",
                metric == 0 ? " open" : "", e->metrics[metric].name);
     for (uint32_t a = 0; a < e->n_contenders; a++)
@@ -211,7 +212,7 @@ qp_code qp_report_page(const qp_evaluation *e, const char *path, qp_err *err)
         qp_buf_text(&out,
                     "<h2>Differences</h2><p>Paired over questions: bootstrap interval, two-sided randomisation test, "
                     "not corrected for the number of pairs (the JSON has Holm's correction).</p>\n");
-        for (uint32_t m = 0; m < e->n_metrics && e->n_contenders > 1; m++)
+        for (uint32_t m = 0; m < e->n_metrics && strcmp(e->plan.compare, "none") != 0; m++)
             difference_table(&out, e, m, scratch);
         qp_buf_text(&out, "</html>\n");
         code = out.oom ? qp_oom(err) : qp_file_write(path, qp_buf_view(&out), err);

@@ -16,6 +16,8 @@ static const qp_opt table[] = {
     {"graph", "edge types that tr and misstr look at", QP_TEXT, offsetof(qp_plan, graph), "*", 0, 0, NULL},
     {"first", "the contender whose first ten the correlations with recall start from", QP_TEXT,
      offsetof(qp_plan, first), "vector", 0, 0, NULL},
+    {"compare", "differences in the report: of all pairs, or none", QP_ENUM, offsetof(qp_plan, compare), "all", 0, 0,
+     "all|none"},
     {"share", "compute what several methods ask of the models once, and charge it to each", QP_BOOL,
      offsetof(qp_plan, share), "true", 0, 0, NULL},
     {"jobs", "questions at once; above 1 the times are those of a busy machine", QP_INT, offsetof(qp_plan, jobs), "1",
@@ -56,11 +58,17 @@ static qp_code part_settings(qp_evaluation *e, qp_setting **for_methods, size_t 
     return qp_options_fill(&qp_plan_options, own, n, &e->plan, e->mem, err);
 }
 
-static const char *file_name(const char *path)
+/* A run is called what its file is called, without folder and ending. */
+static const char *run_name(const char *path, qp_arena *mem)
 {
+    static const char *const endings[] = {".txt", ".run", ".trec"};
     const char *slash = strrchr(path, '/');
+    qp_str name = qp_str_of(slash ? slash + 1 : path);
 
-    return slash ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (qp_str_ends(name, qp_str_of(endings[i])) && name.n > strlen(endings[i]))
+            name.n -= strlen(endings[i]);
+    return qp_arena_str(mem, name).at;
 }
 
 static qp_code choose_contenders(qp_evaluation *e, const qp_setting *settings, size_t n_settings, qp_err *err)
@@ -82,8 +90,13 @@ static qp_code choose_contenders(qp_evaluation *e, const qp_setting *settings, s
         return qp_oom(err);
     if (e->n_methods)
         memcpy(all, e->contenders, e->n_methods * sizeof *all);
-    for (size_t i = 0; i < o->n_runs; i++)
-        all[e->n_methods + i] = (qp_contender){.name = file_name(o->runs[i]), .method = "run", .run_file = o->runs[i]};
+    for (size_t i = 0; i < o->n_runs; i++) {
+        qp_contender *c = &all[e->n_methods + i];
+
+        *c = (qp_contender){.name = run_name(o->runs[i], e->mem), .method = "run", .run_file = o->runs[i]};
+        if (!c->name)
+            return qp_oom(err);
+    }
     e->contenders = all;
     e->n_contenders = e->n_methods + (uint32_t)o->n_runs;
     return QP_OK;

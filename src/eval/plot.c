@@ -3,7 +3,7 @@
 #include <math.h>
 
 /* The drawing in user units; the plot proper is inside the margins, names of series stand right of it. */
-enum { WIDTH = 720, HEIGHT = 360, LEFT = 56, RIGHT = 190, TOP = 34, BOTTOM = 48, COLOURS = 8, LINE = 16 };
+enum { WIDTH = 780, HEIGHT = 360, LEFT = 56, RIGHT = 250, TOP = 34, BOTTOM = 48, COLOURS = 8, LINE = 16 };
 
 typedef struct axis {
     double low, high;

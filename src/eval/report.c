@@ -162,7 +162,7 @@ char *qp_report_json(const qp_evaluation *e, qp_err *err)
         for (uint32_t c = 0; c < e->n_contenders; c++)
             yyjson_mut_arr_append(list, contender(e, doc, c, scratch));
         pairs = yyjson_mut_obj_add_arr(doc, root, "differences");
-        for (uint32_t m = 0; m < e->n_metrics && fine; m++)
+        for (uint32_t m = 0; m < e->n_metrics && fine && strcmp(e->plan.compare, "none") != 0; m++)
             fine = differences(e, doc, pairs, m, scratch);
     }
     if (fine)

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "answer/answer.h"
 #include "base/clock.h"
 #include "eval/evaluation.h"
 #include "eval/meter.h"
@@ -101,6 +102,44 @@ static qp_code settle(qp_bench *b, uint32_t number, const qp_contender *c, const
     return t->failure ? QP_OK : qp_oom(err);
 }
 
+/* The distinct documents that are cited, by their grade. */
+static qp_code keep_cited(qp_bench *b, const qp_question *question, const qp_answer *a, qp_answered *out, qp_err *err)
+{
+    double *cited = qp_new(b->mem, double, a->n_citations);
+
+    if (!cited)
+        return qp_oom(err);
+    b->stamp++;
+    for (uint32_t i = 0; i < a->n_citations; i++) {
+        uint32_t document = b->e->document_of[a->citations[i].node];
+
+        if (b->seen[document] != b->stamp)
+            cited[out->n_cited++] = qp_question_grade(question, document);
+        b->seen[document] = b->stamp;
+        out->supported += a->citations[i].supported;
+    }
+    out->cited = cited;
+    out->citations = a->n_citations;
+    return QP_OK;
+}
+
+/* Answers from what was found, and keeps of it what measures read. */
+static qp_code answer(qp_bench *b, const qp_question *question, qp_query *q, qp_set found, qp_trial *t, qp_err *err)
+{
+    const qp_answer_options how = {.extract = b->e->plan.extract};
+    qp_answered *out = qp_new(b->mem, qp_answered, 1);
+    qp_answer a = {0};
+
+    if (!out)
+        return qp_oom(err);
+    if (qp_answer_make(q, found, &how, &a, &q->err) != QP_OK)
+        return QP_OK; /* the query's own error: run_method looks there */
+    *out =
+        (qp_answered){.text = qp_arena_str(b->mem, a.text), .gold = question->answers, .n_gold = question->n_answers};
+    t->answer = out;
+    return out->text.at ? keep_cited(b, question, &a, out, err) : qp_oom(err);
+}
+
 static qp_code run_method(qp_bench *b, uint32_t number, const qp_contender *c, qp_trial *t, qp_err *err)
 {
     const qp_evaluation *e = b->e;
@@ -121,11 +160,13 @@ static qp_code run_method(qp_bench *b, uint32_t number, const qp_contender *c, q
     double start = qp_now_ms();
     qp_set found = qp_run(&q, c->op, NULL, 0, c->opt);
 
+    if (strcmp(e->plan.task, "answers") == 0 && q.err.code == QP_OK)
+        code = answer(b, &e->judgements.at[e->asked[number]], &q, found, t, err);
     keep_times(b, qp_now_ms() - start, t);
     t->passes = q.model_passes;
-    if (q.err.code == QP_OK)
+    if (code == QP_OK && q.err.code == QP_OK)
         code = keep_ranking(b, found.nodes, &t->ranking, err);
-    else if (q.err.code != QP_NONE) /* nothing found is an answer */
+    else if (code == QP_OK && q.err.code != QP_NONE) /* nothing found is an answer */
         code = settle(b, number, c, &q.err, t, err);
     qp_query_end(&q);
     return code;
