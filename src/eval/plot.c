@@ -104,10 +104,10 @@ static void ticks(qp_buf *out, const axis *a, bool is_x)
             tick(out, a, fabs(a->low + i * step) < step * 1e-6 ? 0 : a->low + i * step, is_x);
         return;
     }
-    for (double power = pow(10, floor(log10(a->low))); power <= a->high; power *= 10)
+    for (int power = (int)floor(log10(a->low)); pow(10, power) <= a->high; power++)
         for (int digit = 1; digit <= 5; digit += digit == 1 ? 1 : 3)
-            if (power * digit >= a->low && power * digit <= a->high)
-                tick(out, a, power * digit, is_x);
+            if (pow(10, power) * digit >= a->low && pow(10, power) * digit <= a->high)
+                tick(out, a, pow(10, power) * digit, is_x);
 }
 
 static void frame(qp_buf *out, const qp_plot *p)
