@@ -1,0 +1,94 @@
+#include "cli.h"
+#include "json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The columns of the table, where the report has them. */
+static const char *const shown[] = {"ndcg@10", "recall@10", "mrr", "map", "hit@10", "tr@10", "misstr@10"};
+enum { SHOWN = sizeof shown / sizeof *shown };
+
+static double mean_of(yyjson_val *method, const char *metric, double *low, double *high)
+{
+    yyjson_val *m = yyjson_obj_get(yyjson_obj_get(method, "metrics"), metric);
+    *low = yyjson_get_num(yyjson_obj_get(m, "low"));
+    *high = yyjson_get_num(yyjson_obj_get(m, "high"));
+    return yyjson_get_num(yyjson_obj_get(m, "mean"));
+}
+
+static double latency(yyjson_val *method, const char *stage, const char *quantile)
+{
+    return yyjson_get_num(yyjson_obj_get(yyjson_obj_get(yyjson_obj_get(method, "latency_ms"), stage), quantile));
+}
+
+static void table(yyjson_val *root)
+{
+    yyjson_val *methods = yyjson_obj_get(root, "methods"), *m;
+    size_t i, n;
+    printf("%s%-28s", bold(), "method");
+    for (int k = 0; k < SHOWN; k++)
+        printf(" %9s", shown[k]);
+    printf(" %8s %8s %7s%s\n", "p50 ms", "p95 ms", "passes", plain());
+    yyjson_arr_foreach(methods, i, n, m) {
+        printf("%-28.28s", member(m, "name"));
+        for (int k = 0; k < SHOWN; k++) {
+            double low, high, mean = mean_of(m, shown[k], &low, &high);
+            if (yyjson_obj_get(yyjson_obj_get(m, "metrics"), shown[k]))
+                printf(" %9.4f", mean);
+            else
+                printf(" %9s", "-");
+        }
+        printf(" %8.1f %8.1f %7.1f\n", latency(m, "total", "p50"), latency(m, "total", "p95"),
+               yyjson_get_num(yyjson_obj_get(m, "model_passes")));
+    }
+    printf("\n%sndcg@10 with 95%% intervals%s\n", bold(), plain());
+    yyjson_arr_foreach(methods, i, n, m) {
+        double low, high, mean = mean_of(m, "ndcg@10", &low, &high);
+        printf("  %-28.28s %.4f [%.4f, %.4f]\n", member(m, "name"), mean, low, high);
+    }
+}
+
+static void differences(yyjson_val *root)
+{
+    yyjson_val *all = yyjson_obj_get(root, "differences"), *d;
+    size_t i, n;
+    if (!yyjson_arr_size(all))
+        return;
+    printf("\n%sdifferences (paired randomisation test)%s\n", bold(), plain());
+    yyjson_arr_foreach(all, i, n, d) {
+        if (strcmp(member(d, "metric"), "ndcg@10") != 0 && strcmp(member(d, "metric"), "recall@10") != 0)
+            continue;
+        printf("  %-9s %s - %s: %+.4f [%+.4f, %+.4f], p = %.4f\n", member(d, "metric"), member(d, "a"), member(d, "b"),
+               yyjson_get_num(yyjson_obj_get(d, "difference")), yyjson_get_num(yyjson_obj_get(d, "low")),
+               yyjson_get_num(yyjson_obj_get(d, "high")), yyjson_get_num(yyjson_obj_get(d, "p")));
+    }
+}
+
+int run_eval(cli *c)
+{
+    qp_index *index = NULL;
+    int refused = session_open(c, false, &index);
+    if (refused)
+        return refused;
+    qp_err err = {0};
+    char *json = NULL;
+    qp_eval_options o = {.methods = c->method ? c->method : "vector,bm25,hybrid,rerank,gar,fastinsight",
+                         .settings = c->settings, .n_settings = c->n_settings, .top = (uint32_t)c->top,
+                         .sample = (uint32_t)c->sample, .bootstrap = (uint32_t)c->bootstrap,
+                         .seed = (uint64_t)c->seed, .run_file = c->run, .html = c->html, .runs = c->runs,
+                         .n_runs = c->n_runs, .watch = session_watch(c)};
+    qp_code code = qp_index_eval(index, c->args[0], &o, &json, &err);
+    qp_index_close(index);
+    if (code)
+        return session_fail(code, &err);
+    if (c->json) {
+        puts(json);
+    } else {
+        yyjson_doc *doc = yyjson_read(json, strlen(json), 0);
+        table(yyjson_doc_get_root(doc));
+        differences(yyjson_doc_get_root(doc));
+        yyjson_doc_free(doc);
+    }
+    qp_free(json);
+    return 0;
+}

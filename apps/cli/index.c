@@ -1,0 +1,114 @@
+#include "cli.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <yyjson.h>
+
+static void tell(const cli *c, const qp_index_report *r)
+{
+    if (c->json) {
+        printf("{\"added\":%" PRIu64 ",\"changed\":%" PRIu64 ",\"same\":%" PRIu64 ",\"failed\":%" PRIu64
+               ",\"chunks\":%" PRIu64 ",\"edges\":%" PRIu64 ",\"edges_unknown\":%" PRIu64 ",\"embedded\":%" PRIu64
+               ",\"seconds\":{\"read\":%.3f,\"embed\":%.3f,\"publish\":%.3f}}\n",
+               r->documents_added, r->documents_changed, r->documents_same, r->documents_failed, r->chunks, r->edges,
+               r->edges_unknown, r->chunks_embedded, r->seconds_read, r->seconds_embed, r->seconds_publish);
+        return;
+    }
+    printf("%" PRIu64 " documents added, %" PRIu64 " changed, %" PRIu64 " unchanged", r->documents_added,
+           r->documents_changed, r->documents_same);
+    if (r->documents_failed)
+        printf(", %" PRIu64 " could not be read", r->documents_failed);
+    printf("\n%" PRIu64 " chunks and %" PRIu64 " edges in the index", r->chunks, r->edges);
+    if (r->edges_unknown)
+        printf(" (%" PRIu64 " edges to unknown ids left out)", r->edges_unknown);
+    printf("\n%" PRIu64 " chunks embedded; read %.1f s, embed %.1f s, publish %.1f s\n", r->chunks_embedded,
+           r->seconds_read, r->seconds_embed, r->seconds_publish);
+}
+
+int run_index(cli *c)
+{
+    qp_index *index = NULL;
+    int refused = session_open(c, true, &index);
+    if (refused)
+        return refused;
+    qp_err err = {0};
+    qp_index_report report = {0};
+    qp_index_options o = {.settings = c->settings, .n_settings = c->n_settings, .strict = c->strict,
+                          .watch = session_watch(c)};
+    qp_code code = qp_index_add(index, (const char *const *)c->args, (size_t)c->n_args, &o, &report, &err);
+    qp_index_close(index);
+    if (code)
+        return session_fail(code, &err);
+    tell(c, &report);
+    return 0;
+}
+
+int run_delete(cli *c)
+{
+    qp_index *index = NULL;
+    int refused = session_open(c, false, &index);
+    if (refused)
+        return refused;
+    qp_err err = {0};
+    qp_watch watch = session_watch(c);
+    qp_code code = qp_index_delete(index, (const char *const *)c->args, (size_t)c->n_args, &watch, &err);
+    qp_index_close(index);
+    if (code)
+        return session_fail(code, &err);
+    printf(c->json ? "{\"deleted\":%d}\n" : "%d deleted\n", c->n_args);
+    return 0;
+}
+
+/* "documents  766" for each member; nested ones indented. */
+static void members(yyjson_val *object, int indent)
+{
+    size_t i, n;
+    yyjson_val *key, *value;
+    yyjson_obj_foreach(object, i, n, key, value) {
+        printf("%*s%-*s ", indent, "", 16 - indent, yyjson_get_str(key));
+        if (yyjson_is_obj(value)) {
+            putchar('\n');
+            members(value, indent + 2);
+        } else if (yyjson_is_str(value)) {
+            printf("%s\n", yyjson_get_str(value));
+        } else if (yyjson_is_real(value)) {
+            printf("%.3f\n", yyjson_get_real(value));
+        } else {
+            printf("%" PRIu64 "\n", yyjson_get_uint(value));
+        }
+    }
+}
+
+static int about_store(cli *c, qp_code (*call)(qp_index *, char **, qp_err *))
+{
+    qp_index *index = NULL;
+    int refused = session_open(c, false, &index);
+    if (refused)
+        return refused;
+    qp_err err = {0};
+    char *json = NULL;
+    qp_code code = call(index, &json, &err);
+    qp_index_close(index);
+    if (code)
+        return session_fail(code, &err);
+    if (c->json) {
+        puts(json);
+    } else {
+        yyjson_doc *doc = yyjson_read(json, strlen(json), 0);
+        members(yyjson_doc_get_root(doc), 0);
+        yyjson_doc_free(doc);
+    }
+    qp_free(json);
+    return 0;
+}
+
+int run_stats(cli *c)
+{
+    return about_store(c, qp_index_stats);
+}
+
+int run_check(cli *c)
+{
+    return about_store(c, qp_index_check);
+}

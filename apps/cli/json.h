@@ -1,0 +1,13 @@
+/* Reading the library's JSON: what is missing reads as empty. */
+#ifndef QP_CLI_JSON_H
+#define QP_CLI_JSON_H
+
+#include <yyjson.h>
+
+static inline const char *member(yyjson_val *object, const char *key)
+{
+    const char *text = yyjson_get_str(yyjson_obj_get(object, key));
+    return text ? text : "";
+}
+
+#endif

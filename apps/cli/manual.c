@@ -1,0 +1,189 @@
+#include "cli.h"
+#include "json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void flag_lines(const char *letters)
+{
+    for (const flag *f = flags; f->name; f++) {
+        if (f->letter != 'h' && !strchr(letters, f->letter))
+            continue;
+        char name[64], brief[8] = "    ";
+        if (f->shorter)
+            snprintf(brief, sizeof brief, "-%c, ", f->letter);
+        snprintf(name, sizeof name, "%s--%s%s%s", brief, f->name, f->arg ? " " : "", f->arg ? f->arg : "");
+        printf("  %-26s %s\n", name, f->help);
+    }
+}
+
+void manual_verb(const verb *v)
+{
+    printf("usage: quipu %s [FLAG...] %s\n\n%s\n\nflags:\n", v->name, v->args, v->help);
+    flag_lines(v->flags);
+    if (strchr(v->flags, 'm'))
+        printf("\n`quipu methods` lists the methods, `quipu methods NAME` the options of one.\n");
+}
+
+static const char exits[] =
+    "0 fine; 1 usage; 2 input or option refused; 3 nothing found; 4 store damaged or busy;\n"
+    "5 model or provider failed; 70 a bug of ours; 130 stopped by Ctrl-C or a deadline";
+
+static void overview(void)
+{
+    printf("Quipu %s: retrieval over graphs, from one local program.\n\n"
+           "  quipu index ./papers\n  quipu ask \"Which methods rerank with the graph?\"\n\nverbs:\n", QUIPU_VERSION);
+    for (const verb *v = verbs; v->name; v++)
+        printf("  %-10s %s\n", v->name, v->help);
+    printf("\n`quipu help VERB` shows one. Exit codes: %s.\n", exits);
+}
+
+/* ---- methods and operators, from the catalogue ---- */
+
+static void describe(yyjson_val *op)
+{
+    printf("%s%s%s - %s\n", bold(), member(op, "name"), plain(), member(op, "help"));
+    if (*member(op, "paper"))
+        printf("source: %s\n", member(op, "paper"));
+    yyjson_val *options = yyjson_obj_get(op, "options"), *o;
+    size_t i, n;
+    if (yyjson_arr_size(options))
+        printf("\noptions (-o KEY=VALUE):\n");
+    yyjson_arr_foreach(options, i, n, o) {
+        printf("  %-12s %s", member(o, "name"), member(o, "help"));
+        if (*member(o, "choices"))
+            printf(" (%s)", member(o, "choices"));
+        yyjson_val *min = yyjson_obj_get(o, "min"), *max = yyjson_obj_get(o, "max");
+        if (yyjson_is_num(min) && yyjson_is_num(max))
+            printf(" [%g..%g]", yyjson_get_num(min), yyjson_get_num(max));
+        printf("%s%s\n", *member(o, "default") ? "; default " : "", member(o, "default"));
+    }
+}
+
+static int catalogue(cli *c, const char *what)
+{
+    char *json = NULL;
+    qp_err err = {0};
+    qp_code code = qp_catalogue(what, &json, &err);
+    if (code)
+        return session_fail(code, &err);
+    yyjson_doc *doc = yyjson_read(json, strlen(json), 0);
+    yyjson_val *root = yyjson_doc_get_root(doc), *op, *found = NULL;
+    size_t i, n;
+    yyjson_arr_foreach(root, i, n, op) {
+        if (c->n_args && strcmp(member(op, "name"), c->args[0]) == 0)
+            found = op;
+        else if (!c->n_args && !c->json)
+            printf("%s%-12s%s %s\n", bold(), member(op, "name"), plain(), member(op, "help"));
+    }
+    int result = 0;
+    if (c->n_args && !found) {
+        fprintf(stderr, "quipu: there is no '%s'; `quipu %s` lists what there is\n", c->args[0], what);
+        result = QP_INPUT;
+    } else if (c->json) {
+        char *text = yyjson_val_write(found ? found : root, 0, NULL);
+        puts(text ? text : "");
+        qp_free(text);
+    } else if (found) {
+        describe(found);
+    }
+    yyjson_doc_free(doc);
+    qp_free(json);
+    return result;
+}
+
+int run_methods(cli *c)
+{
+    return catalogue(c, "methods");
+}
+
+int run_ops(cli *c)
+{
+    return catalogue(c, "ops");
+}
+
+/* ---- the man page ---- */
+
+static void roff(const char *text)
+{
+    if (*text == '.' || *text == '\'')
+        fputs("\\&", stdout);
+    for (; *text; text++) {
+        if (*text == '\\')
+            fputs("\\e", stdout);
+        else if (*text == '-')
+            fputs("\\-", stdout);
+        else
+            putchar(*text);
+    }
+    putchar('\n');
+}
+
+static void roff_catalogue(const char *what, const char *title)
+{
+    char *json = NULL;
+    if (qp_catalogue(what, &json, NULL))
+        return;
+    yyjson_doc *doc = yyjson_read(json, strlen(json), 0);
+    yyjson_val *op, *o;
+    size_t i, n, j, m;
+    printf(".SH %s\n", title);
+    yyjson_arr_foreach(yyjson_doc_get_root(doc), i, n, op) {
+        printf(".SS %s\n", member(op, "name"));
+        roff(member(op, "help"));
+        if (*member(op, "paper")) {
+            printf(".br\n");
+            roff(member(op, "paper"));
+        }
+        yyjson_arr_foreach(yyjson_obj_get(op, "options"), j, m, o) {
+            printf(".TP\n.B %s\n", member(o, "name"));
+            roff(member(o, "help"));
+            if (*member(o, "default"))
+                printf("Default: %s.\n", member(o, "default"));
+        }
+    }
+    yyjson_doc_free(doc);
+    qp_free(json);
+}
+
+void manual_page(void)
+{
+    printf(".TH QUIPU 1 \"\" \"Quipu %s\" \"User Commands\"\n.SH NAME\nquipu \\- retrieval over graphs\n"
+           ".SH SYNOPSIS\n.B quipu\n.I VERB\n[\\fIFLAG\\fR...] [\\fIARGUMENT\\fR...]\n.SH VERBS\n", QUIPU_VERSION);
+    for (const verb *v = verbs; v->name; v++) {
+        printf(".TP\n.B %s %s\n", v->name, v->args);
+        roff(v->help);
+    }
+    printf(".SH FLAGS\n");
+    for (const flag *f = flags; f->name; f++) {
+        printf(".TP\n.B ");
+        if (f->shorter)
+            printf("\\-%c, ", f->letter);
+        printf("\\-\\-%s%s%s\n", f->name, f->arg ? " " : "", f->arg ? f->arg : "");
+        roff(f->help);
+    }
+    roff_catalogue("methods", "METHODS");
+    roff_catalogue("ops", "OPERATORS");
+    printf(".SH ENVIRONMENT\n.TP\n.B QUIPU_STORE\nthe index, where \\-s is not given\n"
+           ".TP\n.B QUIPU_MODELS\nfolder of the models\n.TP\n.B NO_COLOR\nno colours\n.SH EXIT STATUS\n");
+    roff(exits);
+}
+
+int run_help(cli *c)
+{
+    if (!c->n_args) {
+        overview();
+        return 0;
+    }
+    if (strcmp(c->args[0], "man") == 0) {
+        manual_page();
+        return 0;
+    }
+    const verb *v = verb_find(c->args[0]);
+    if (!v) {
+        fprintf(stderr, "quipu: there is no verb '%s'; `quipu help` lists them\n", c->args[0]);
+        return QP_USAGE;
+    }
+    manual_verb(v);
+    return 0;
+}

@@ -1,0 +1,307 @@
+#include "api/index.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "ingest/ingest.h"
+#include "store/store.h"
+
+enum { PURPOSES = 3 };
+
+struct qp_held {
+    qp_snapshot *snapshot;
+    pthread_mutex_t *lock; /* the index's; guards users */
+    int users;             /* questions that read it, and the index itself while it is current */
+    struct stat published; /* of CURRENT when this one was opened: another inode or time means a newer one */
+};
+
+struct qp_index {
+    char *folder;
+    bool create;
+    int threads;
+    uint64_t seed;
+    pthread_mutex_t lock;       /* guards what follows */
+    qp_held *current;
+    char *names[PURPOSES];      /* null: the default */
+    qp_model *models[PURPOSES];
+};
+
+static const char *const setting_of[PURPOSES] = {"embedder", "ranker", "writer"};
+
+static char *copy_of(const char *text)
+{
+    return text ? strdup(text) : NULL;
+}
+
+/* What the index was made with stands in its settings; a reader falls back on it. */
+static qp_code remembered_embedder(qp_index *index, qp_err *err)
+{
+    qp_store *store = NULL;
+    qp_arena *arena = qp_arena_new();
+    if (!arena)
+        return qp_oom(err);
+    qp_str name = {0};
+    qp_code code = qp_store_open(index->folder, false, false, &store, err);
+    if (!code)
+        code = qp_store_get(store, setting_of[QP_EMBEDDER], &name, arena, err);
+    if (!code && name.n)
+        index->names[QP_EMBEDDER] = strndup(name.at, name.n);
+    qp_store_close(store);
+    qp_arena_free(arena);
+    return code;
+}
+
+qp_code qp_index_open(const char *dir, bool create, const qp_open_options *options, qp_index **out, qp_err *err)
+{
+    static const qp_open_options standard = {0};
+    const qp_open_options *o = options ? options : &standard;
+    bool there = qp_path_exists(dir);
+    if (!there && !create)
+        return qp_fail(err, QP_STORE, "%s: no index is here; make one with `quipu -s %s index FOLDER`", dir, dir);
+    qp_index *index = calloc(1, sizeof *index);
+    if (!index)
+        return qp_oom(err);
+    *index = (qp_index){.folder = strdup(dir), .create = create, .threads = o->threads, .seed = o->seed,
+                        .names = {copy_of(o->embedder), copy_of(o->ranker), copy_of(o->writer)}};
+    pthread_mutex_init(&index->lock, NULL);
+    qp_code code = index->folder ? QP_OK : qp_oom(err);
+    if (!code && there && !o->embedder) {
+        qp_err ignored = {0}; /* a folder without an index yet is fine for a writer */
+        code = remembered_embedder(index, create ? &ignored : err);
+        if (create)
+            code = QP_OK;
+    }
+    if (code) {
+        qp_index_close(index);
+        return code;
+    }
+    *out = index;
+    return QP_OK;
+}
+
+void qp_index_close(qp_index *index)
+{
+    if (!index)
+        return;
+    qp_held_release(index->current);
+    for (int p = 0; p < PURPOSES; p++) {
+        qp_model_close(index->models[p]);
+        free(index->names[p]);
+    }
+    pthread_mutex_destroy(&index->lock);
+    free(index->folder);
+    free(index);
+}
+
+const char *qp_index_folder(const qp_index *index)
+{
+    return index->folder;
+}
+
+int qp_index_threads(const qp_index *index)
+{
+    return index->threads;
+}
+
+uint64_t qp_index_seed(const qp_index *index)
+{
+    return index->seed;
+}
+
+/* ---- snapshots ---- */
+
+static void release_locked(qp_held *held)
+{
+    if (held && --held->users == 0) {
+        qp_snapshot_close(held->snapshot);
+        free(held);
+    }
+}
+
+void qp_held_release(qp_held *held)
+{
+    if (!held)
+        return;
+    pthread_mutex_t *lock = held->lock;
+    pthread_mutex_lock(lock);
+    release_locked(held);
+    pthread_mutex_unlock(lock);
+}
+
+const qp_snapshot *qp_held_snapshot(const qp_held *held)
+{
+    return held->snapshot;
+}
+
+static bool is_newer(const struct stat *a, const struct stat *b)
+{
+    return a->st_ino != b->st_ino || a->st_mtim.tv_sec != b->st_mtim.tv_sec || a->st_mtim.tv_nsec != b->st_mtim.tv_nsec;
+}
+
+/* Opens what CURRENT names now, unless that is open already. CURRENT is looked at before the snapshot is opened, so a
+ * publication in between is seen the next time, never missed. */
+static qp_code refresh_locked(qp_index *index, qp_err *err)
+{
+    struct stat published = {0};
+    char *path = NULL;
+    if (asprintf(&path, "%s/CURRENT", index->folder) < 0)
+        return qp_oom(err);
+    int missing = stat(path, &published);
+    free(path);
+    if (!missing && index->current && !is_newer(&published, &index->current->published))
+        return QP_OK;
+    qp_held *fresh = calloc(1, sizeof *fresh);
+    if (!fresh)
+        return qp_oom(err);
+    qp_code code = qp_snapshot_open(index->folder, &fresh->snapshot, err);
+    if (code) {
+        free(fresh);
+        return code;
+    }
+    fresh->lock = &index->lock;
+    fresh->users = 1;
+    fresh->published = published;
+    release_locked(index->current);
+    index->current = fresh;
+    return QP_OK;
+}
+
+qp_code qp_index_hold(qp_index *index, qp_held **out, qp_err *err)
+{
+    pthread_mutex_lock(&index->lock);
+    qp_code code = refresh_locked(index, err);
+    if (!code) {
+        index->current->users++;
+        *out = index->current;
+    }
+    pthread_mutex_unlock(&index->lock);
+    return code;
+}
+
+/* ---- models ---- */
+
+qp_code qp_index_model(qp_index *index, qp_purpose purpose, const qp_model **out, qp_err *err)
+{
+    *out = NULL;
+    const char *name = index->names[purpose];
+    if (name && strcmp(name, "none") == 0)
+        return QP_OK;
+    pthread_mutex_lock(&index->lock);
+    qp_code code = QP_OK;
+    if (!index->models[purpose])
+        code = qp_model_open(purpose, name, index->threads, &index->models[purpose], err);
+    *out = index->models[purpose];
+    pthread_mutex_unlock(&index->lock);
+    return code;
+}
+
+bool qp_index_names(const qp_index *index, qp_purpose purpose)
+{
+    return index->names[purpose] && strcmp(index->names[purpose], "none") != 0;
+}
+
+static qp_code same_embedder(const qp_snapshot *snapshot, const qp_model *embedder, qp_err *err)
+{
+    const char *made_with = qp_snapshot_embedder(snapshot);
+    if (!*made_with)
+        return qp_fail(err, QP_INPUT, "this index has no vectors; use -m bm25, or index again with an embedder");
+    if (strcmp(made_with, embedder->digest) != 0)
+        return qp_fail(err, QP_INPUT,
+                       "the index was made with another embedder (%.12s...) than %s (%.12s...): ask with that one, or "
+                       "index again with --embedder",
+                       made_with, embedder->name, embedder->digest);
+    return QP_OK;
+}
+
+qp_code qp_index_equip(qp_index *index, const qp_snapshot *snapshot, unsigned needs, qp_query *q, qp_err *err)
+{
+    qp_code code = QP_OK;
+    if (needs & QP_NEEDS_EMBEDDER) {
+        code = qp_index_model(index, QP_EMBEDDER, &q->embedder, err);
+        if (!code && q->embedder)
+            code = same_embedder(snapshot, q->embedder, err);
+    }
+    if (!code && (needs & QP_NEEDS_RANKER))
+        code = qp_index_model(index, QP_RANKER, &q->ranker, err);
+    if (!code && (needs & QP_NEEDS_WRITER))
+        code = qp_index_model(index, QP_WRITER, &q->writer, err);
+    return code;
+}
+
+/* ---- writing ---- */
+
+/* The embedder's name as given, so that a later open finds the same one. */
+static qp_code remember_embedder(qp_index *index, qp_store *store, qp_err *err)
+{
+    const char *name = index->names[QP_EMBEDDER];
+    return name ? qp_store_set(store, setting_of[QP_EMBEDDER], name, err) : QP_OK;
+}
+
+qp_code qp_index_add(qp_index *index, const char *const *sources, size_t n, const qp_index_options *options,
+                     qp_index_report *report, qp_err *err)
+{
+    static const qp_index_options standard = {0};
+    qp_index_report ignored;
+    const qp_model *embedder = NULL;
+    qp_store *store = NULL;
+    qp_code code = qp_index_model(index, QP_EMBEDDER, &embedder, err);
+    if (!code)
+        code = qp_store_open(index->folder, true, index->create, &store, err);
+    if (!code)
+        code = remember_embedder(index, store, err);
+    if (!code)
+        code = qp_ingest(store, embedder, sources, n, options ? options : &standard, report ? report : &ignored, err);
+    qp_store_close(store);
+    return code;
+}
+
+/* All names are looked up before one is removed: with an unknown one among them, nothing is. */
+static qp_code remove_all(qp_store *store, const char *const *documents, size_t n, qp_err *err)
+{
+    qp_code code = qp_store_begin(store, err);
+    for (size_t i = 0; i < n && !code; i++) {
+        uint64_t removed = 0;
+        code = qp_store_remove(store, qp_str_of(documents[i]), &removed, err);
+        if (!code && !removed)
+            code = qp_fail(err, QP_NONE, "%s: no document has this id or path; nothing was removed", documents[i]);
+    }
+    return code ? code : qp_store_commit(store, err);
+}
+
+qp_code qp_index_delete(qp_index *index, const char *const *documents, size_t n, const qp_watch *watch, qp_err *err)
+{
+    const qp_model *embedder = NULL;
+    qp_store *store = NULL;
+    qp_code code = qp_index_model(index, QP_EMBEDDER, &embedder, err);
+    if (!code)
+        code = qp_store_open(index->folder, true, false, &store, err);
+    if (!code)
+        code = remove_all(store, documents, n, err);
+    if (!code)
+        code = qp_ingest_refresh(store, embedder, watch, err);
+    qp_store_close(store); /* rolls back what was not committed */
+    return code;
+}
+
+qp_code qp_index_check(qp_index *index, char **json, qp_err *err)
+{
+    qp_held *held = NULL;
+    qp_code code = qp_index_hold(index, &held, err);
+    if (!code)
+        code = qp_snapshot_check(qp_held_snapshot(held), err);
+    if (!code && asprintf(json, "{\"store\":\"whole\",\"snapshot\":%lu}",
+                          (unsigned long)qp_snapshot_number(qp_held_snapshot(held))) < 0)
+        code = qp_oom(err);
+    qp_held_release(held);
+    return code;
+}
+
+void qp_free(void *p)
+{
+    free(p);
+}

@@ -1,0 +1,198 @@
+#include "api/index.h"
+#include "api/result.h"
+#include "base/clock.h"
+#include "method/method.h"
+
+enum { LONGEST_QUESTION = 64 << 10 };
+
+/* One question's way through: what it holds is let go in one place. */
+typedef struct question {
+    qp_index *index;
+    const qp_ask_options *options;
+    qp_held *held;
+    const qp_op *method;
+    bool method_owned;
+    qp_query query;
+    const qp_setting *settings; /* the caller's, and top from -k */
+    size_t n_settings;
+    double began;
+} question;
+
+static qp_code accept(const char *text, qp_err *err)
+{
+    qp_str s = qp_str_trim(qp_str_of(text));
+    if (!s.n)
+        return qp_fail(err, QP_INPUT, "a question was wanted, an empty one was found");
+    if (s.n > LONGEST_QUESTION)
+        return qp_fail(err, QP_INPUT, "a question of at most %d bytes was wanted, one of %zu was found; index the text "
+                       "and ask about it", LONGEST_QUESTION, s.n);
+    return QP_OK;
+}
+
+/* The default is FastInsight; where its reranker is not on this machine, hybrid search, and that is said. */
+static qp_code choose_method(question *x, qp_err *err)
+{
+    const char *name = x->options->method;
+    if (name)
+        return qp_method_find(name, &x->method, &x->method_owned, err);
+    qp_err why = {0};
+    const qp_model *ranker = NULL;
+    name = "fastinsight";
+    if (qp_index_model(x->index, QP_RANKER, &ranker, &why) || !ranker) {
+        name = *qp_snapshot_embedder(qp_held_snapshot(x->held)) ? "hybrid" : "bm25";
+        if (x->options->watch.warn) {
+            qp_buf line = {0};
+            qp_buf_fmt(&line, "no reranker (%s): using -m %s", *why.message ? why.message : "configured as none", name);
+            if (line.at)
+                x->options->watch.warn(x->options->watch.user, line.at);
+            qp_buf_free(&line);
+        }
+    }
+    return qp_method_find(name, &x->method, &x->method_owned, err);
+}
+
+static bool has_option(const qp_op *op, const char *name)
+{
+    for (const qp_opt *o = op->opts; o && o->name; o++)
+        if (strcmp(o->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* -k is the method's `top`, unless -o says otherwise: later settings win. */
+static qp_code settle(question *x, qp_err *err)
+{
+    const qp_ask_options *o = x->options;
+    qp_setting *all = qp_new(x->query.mem, qp_setting, o->n_settings + 1);
+    if (!all)
+        return qp_oom(err);
+    if (has_option(x->method, "top"))
+        all[x->n_settings++] = (qp_setting){"top", qp_arena_fmt(x->query.mem, "%u", o->top ? o->top : 10).at};
+    for (size_t i = 0; i < o->n_settings; i++)
+        all[x->n_settings++] = o->settings[i];
+    x->settings = all;
+    return QP_OK;
+}
+
+static qp_code begin(question *x, const char *text, qp_err *err)
+{
+    const qp_ask_options *o = x->options;
+    x->began = qp_now_ms();
+    qp_code code = accept(text, err);
+    if (!code)
+        code = qp_query_begin(&x->query, qp_str_trim(qp_str_of(text)), err);
+    if (!code)
+        code = qp_index_hold(x->index, &x->held, err);
+    if (!code)
+        code = choose_method(x, err);
+    if (!code)
+        code = settle(x, err);
+    if (!code)
+        code = qp_index_equip(x->index, qp_held_snapshot(x->held), x->method->needs, &x->query, err);
+    if (!code && o->where)
+        code = qp_snapshot_where(qp_held_snapshot(x->held), o->where, &x->query.allow, x->query.mem, err);
+    if (code)
+        return code;
+    qp_query *q = &x->query;
+    q->graph = qp_snapshot_view(qp_held_snapshot(x->held));
+    q->walk = (qp_walk){~(uint64_t)0, QP_BOTH};
+    q->memo = q->ranker ? qp_memo_new(q->ranker->width) : NULL;
+    q->trace = qp_trace_new();
+    q->cancel = o->watch.cancel;
+    q->deadline = o->deadline_ms > 0 ? x->began + o->deadline_ms : 0;
+    return q->trace && (q->memo || !q->ranker) ? QP_OK : qp_oom(err);
+}
+
+static void end(question *x)
+{
+    if (x->method_owned)
+        qp_pipeline_free(x->method);
+    qp_memo_free(x->query.memo);
+    qp_trace_free(x->query.trace);
+    qp_query_end(&x->query);
+    qp_held_release(x->held);
+}
+
+static qp_code find(question *x, qp_set *found, qp_err *err)
+{
+    qp_query *q = &x->query;
+    void *options = qp_arena_alloc(q->mem, x->method->opt_size);
+    if (!options)
+        return qp_oom(err);
+    qp_code code = qp_options_fill(x->method, x->settings, x->n_settings, options, q->mem, err);
+    if (code)
+        return code;
+    *found = qp_run(q, x->method, NULL, 0, options);
+    if (!has_option(x->method, "top"))
+        *found = qp_top(q, *found, x->options->top ? x->options->top : 10);
+    if (q->err.code)
+        return qp_fail(err, q->err.code, "%s", q->err.message);
+    if (!found->nodes.n && !found->edges.n && !found->paths.n)
+        return qp_fail(err, QP_NONE, "nothing was found%s; ask with other words, or with -m hybrid",
+                       x->options->where ? " that --where lets through" : "");
+    return QP_OK;
+}
+
+static qp_result result_of(const question *x, qp_set found)
+{
+    return (qp_result){.id = x->options->id, .method = x->method, .settings = x->options->settings,
+                       .n_settings = x->options->n_settings, .found = found, .explain = x->options->explain,
+                       .total_ms = qp_now_ms() - x->began};
+}
+
+qp_code qp_index_retrieve(qp_index *index, const char *text, const qp_ask_options *options, char **json, qp_err *err)
+{
+    static const qp_ask_options standard = {0};
+    question x = {.index = index, .options = options ? options : &standard};
+    qp_set found = {0};
+    qp_code code = begin(&x, text, err);
+    if (!code)
+        code = find(&x, &found, err);
+    if (!code) {
+        qp_result r = result_of(&x, found);
+        code = qp_result_json(&x.query, &r, json, err);
+    }
+    end(&x);
+    return code;
+}
+
+/* A writer writes only where one was named: the small default one answers worse than quoting does (docs/results.md). */
+static qp_code write_answer(question *x, qp_set found, qp_answer *answer, qp_err *err)
+{
+    const qp_ask_options *o = x->options;
+    qp_query *q = &x->query;
+    if (!o->extract && qp_index_names(x->index, QP_WRITER)) {
+        qp_code code = qp_index_model(x->index, QP_WRITER, &q->writer, err);
+        if (code)
+            return code;
+    }
+    if (!q->embedder && *qp_snapshot_embedder(qp_held_snapshot(x->held))) {
+        qp_code code = qp_index_equip(x->index, qp_held_snapshot(x->held), QP_NEEDS_EMBEDDER, q, err);
+        if (code)
+            return code;
+    }
+    qp_answer_options how = {.extract = o->extract || !q->writer, .context_tokens = o->context_tokens,
+                             .answer_tokens = o->answer_tokens, .token = o->token, .user = o->watch.user};
+    return qp_answer_make(q, found, &how, answer, err);
+}
+
+qp_code qp_index_ask(qp_index *index, const char *text, const qp_ask_options *options, char **json, qp_err *err)
+{
+    static const qp_ask_options standard = {0};
+    question x = {.index = index, .options = options ? options : &standard};
+    qp_set found = {0};
+    qp_answer answer = {0};
+    qp_code code = begin(&x, text, err);
+    if (!code)
+        code = find(&x, &found, err);
+    if (!code)
+        code = write_answer(&x, found, &answer, err);
+    if (!code) {
+        qp_result r = result_of(&x, found);
+        r.answer = &answer;
+        r.writer = answer.extracted || !x.query.writer ? NULL : x.query.writer->name;
+        code = qp_result_json(&x.query, &r, json, err);
+    }
+    end(&x);
+    return code;
+}
