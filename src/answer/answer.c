@@ -1,0 +1,23 @@
+#include "answer/answer.h"
+
+#include "answer/compose.h"
+#include "answer/extract.h"
+#include "answer/source.h"
+#include "base/err.h"
+
+enum { CONTEXT = 1024, LONGEST = 256 };
+
+qp_code qp_answer_make(qp_query *q, qp_set evidence, const qp_answer_options *options, qp_answer *answer, qp_err *err)
+{
+    qp_answer_options o = *options;
+    if (!o.context_tokens)
+        o.context_tokens = CONTEXT;
+    if (!o.answer_tokens)
+        o.answer_tokens = LONGEST;
+    bool extract = o.extract || !q->writer || !q->writer->generate;
+    qp_sources sources = {0};
+    qp_code code = qp_sources_take(q, evidence, o.context_tokens, extract ? q->embedder : q->writer, &sources, err);
+    if (code)
+        return code;
+    return extract ? qp_answer_extract(q, &sources, answer, err) : qp_answer_compose(q, &sources, &o, answer, err);
+}

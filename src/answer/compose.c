@@ -1,0 +1,249 @@
+#include "answer/compose.h"
+
+#include <ctype.h>
+
+#include "answer/support.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/share.h"
+#include "base/str.h"
+#include "op/op.h"
+#include "text/sentence.h"
+
+enum { MOST_MARKS = 8, LONGEST_PROMPT = 64 << 10 };
+
+/* ---- the prompt ---- */
+
+static void add_sources(qp_buf *out, const qp_sources *s)
+{
+    for (uint32_t i = 0; i < s->n; i++) {
+        const qp_source *source = &s->at[i];
+        qp_buf_fmt(out, "%s[%u] ", i ? "\n\n" : "", i + 1);
+        if (source->about.title.n) {
+            qp_buf_str(out, source->about.title);
+            qp_buf_char(out, '\n');
+        }
+        qp_buf_str(out, source->text);
+    }
+}
+
+/* The template with {sources} and {question} filled in; a question that holds "{sources}" is left as it is. */
+static void fill(qp_buf *out, qp_str template, qp_str question, const qp_sources *s)
+{
+    while (template.n) {
+        qp_str before = qp_str_split(template, '{', &template);
+        qp_buf_str(out, before);
+        if (!template.at)
+            break;
+        if (qp_str_starts(template, QP_STR("sources}"))) {
+            add_sources(out, s);
+            template = qp_str_slice(template, strlen("sources}"), template.n);
+        } else if (qp_str_starts(template, QP_STR("question}"))) {
+            qp_buf_str(out, question);
+            template = qp_str_slice(template, strlen("question}"), template.n);
+        } else {
+            qp_buf_char(out, '{');
+        }
+    }
+}
+
+static qp_code prompt_of(qp_query *q, const qp_sources *s, const char *file, qp_str *prompt, qp_err *err)
+{
+    const char *path = file ? file : qp_share_find(q->mem, "prompts/answer.txt");
+    if (!path)
+        return qp_fail(err, QP_INPUT, "prompts/answer.txt was wanted and is nowhere; set QUIPU_SHARE to its folder");
+    qp_buf template = {0}, text = {0};
+    qp_code code = qp_file_read(path, LONGEST_PROMPT, &template, err);
+    if (!code) {
+        fill(&text, qp_buf_view(&template), q->text, s);
+        *prompt = qp_arena_str(q->mem, qp_buf_view(&text));
+        code = text.oom ? qp_oom(err) : QP_OK;
+    }
+    qp_buf_free(&template);
+    qp_buf_free(&text);
+    return code;
+}
+
+/* ---- writing ---- */
+
+typedef struct stream {
+    void (*token)(void *user, const char *text, size_t n);
+    void *user;
+} stream;
+
+static bool on_token(void *user, const char *text, size_t n)
+{
+    const stream *s = user;
+    s->token(s->user, text, n);
+    return true;
+}
+
+static qp_code generate(qp_query *q, qp_str prompt, const qp_answer_options *o, qp_str *text, qp_err *err)
+{
+    stream s = {o->token, o->user};
+    qp_sampling sampling = {.max_tokens = o->answer_tokens, .token = o->token ? on_token : NULL, .user = &s,
+                            .cancel = q->cancel};
+    qp_message message = {"user", prompt};
+    double began = qp_now_ms();
+    qp_code code = q->writer->generate(q->writer->self, &message, 1, &sampling, text, q->mem, err);
+    qp_trace_add_model_ms(q, "write", qp_now_ms() - began);
+    return code;
+}
+
+/* ---- checking ---- */
+
+/* A sentence of the answer without its marks, and the sources it names. */
+typedef struct claim {
+    qp_str text;
+    uint32_t marks[MOST_MARKS];
+    uint32_t n_marks;
+} claim;
+
+/* Reads "[1]" or "[1, 2]" at s.at[i]; returns its length, 0 if there is none. Numbers of no source are dropped. */
+static size_t read_marks(qp_str s, size_t i, uint32_t sources, claim *c)
+{
+    size_t at = i + 1;
+    uint32_t number = 0;
+    bool digits = false;
+    for (; at < s.n && s.at[at] != ']'; at++) {
+        char ch = s.at[at];
+        if (isdigit((unsigned char)ch) && number < 100000) {
+            number = number * 10 + (uint32_t)(ch - '0');
+            digits = true;
+        } else if (ch != ',' && ch != ' ' && ch != ';') {
+            return 0;
+        }
+        bool ends = at + 1 < s.n && !isdigit((unsigned char)s.at[at + 1]);
+        if (digits && isdigit((unsigned char)ch) && ends) {
+            if (number >= 1 && number <= sources && c->n_marks < MOST_MARKS)
+                c->marks[c->n_marks++] = number;
+            number = 0;
+        }
+    }
+    return at < s.n && digits ? at + 1 - i : 0;
+}
+
+static claim claim_of(qp_query *q, qp_str sentence, uint32_t sources)
+{
+    claim c = {0};
+    char *kept = qp_arena_alloc(q->mem, sentence.n + 1);
+    size_t n = 0;
+    for (size_t i = 0; kept && i < sentence.n;) {
+        size_t skip = sentence.at[i] == '[' ? read_marks(sentence, i, sources, &c) : 0;
+        if (skip)
+            i += skip;
+        else
+            kept[n++] = sentence.at[i++];
+    }
+    if (n > 1 && kept[n - 1] == '.' && kept[n - 2] == ' ') /* "word [1]." leaves "word ." */
+        kept[--n - 1] = '.';
+    c.text = qp_str_trim((qp_str){kept ? kept : "", n});
+    return c;
+}
+
+typedef struct checked {
+    qp_query *q;
+    const qp_sources *sources;
+    qp_support *support;
+    qp_answer *answer;
+    qp_citation *citations;
+    uint32_t cap;
+    qp_buf text;
+} checked;
+
+static void cite(checked *k, uint32_t n, const qp_sentence *found)
+{
+    if (k->answer->n_citations == k->cap)
+        return;
+    const qp_source *source = &k->sources->at[n - 1];
+    qp_citation c = {.n = n, .node = source->node, .from = source->about.from, .to = source->about.from};
+    if (found) {
+        c.from = found->at;
+        c.to = found->at + found->text.n;
+        c.quote = found->text;
+        c.supported = true;
+    }
+    k->citations[k->answer->n_citations++] = c;
+    qp_buf_fmt(&k->text, " [%u]", n);
+}
+
+/* The sources it names come first; where none of them bears it out, any source may. */
+static qp_code check_claim(checked *k, const claim *c, qp_err *err)
+{
+    const qp_sentence *found = NULL;
+    bool supported = false;
+    if (k->text.n)
+        qp_buf_char(&k->text, ' ');
+    qp_buf_str(&k->text, c->text);
+    for (uint32_t i = 0; i < c->n_marks; i++) {
+        qp_code code = qp_support_find(k->support, c->text, c->marks[i] - 1, &found, err);
+        if (code)
+            return code;
+        cite(k, c->marks[i], found);
+        supported |= found != NULL;
+    }
+    if (!supported) {
+        qp_code code = qp_support_find(k->support, c->text, QP_NO_ID, &found, err);
+        if (code)
+            return code;
+        if (found)
+            cite(k, found->source + 1, found);
+        else
+            k->answer->unsupported++;
+    }
+    return QP_OK;
+}
+
+static qp_code check(checked *k, qp_str written, qp_err *err)
+{
+    qp_span *spans = NULL;
+    size_t n = 0;
+    qp_code code = qp_sentences(written, &spans, &n, k->q->mem, err);
+    claim open = {0}; /* marks may stand behind the full stop: then they open the next sentence, and belong here */
+    for (size_t i = 0; i < n && !code; i++) {
+        claim c = claim_of(k->q, qp_str_slice(written, spans[i].from, spans[i].to), k->sources->n);
+        if (!c.text.n && open.text.n) {
+            for (uint32_t m = 0; m < c.n_marks && open.n_marks < MOST_MARKS; m++)
+                open.marks[open.n_marks++] = c.marks[m];
+            continue;
+        }
+        if (open.text.n)
+            code = check_claim(k, &open, err);
+        open = c;
+    }
+    if (open.text.n && !code)
+        code = check_claim(k, &open, err);
+    return code;
+}
+
+qp_code qp_answer_compose(qp_query *q, const qp_sources *s, const qp_answer_options *o, qp_answer *answer, qp_err *err)
+{
+    enum { MOST_CITATIONS = 256 };
+    qp_str prompt = {0}, written = {0};
+    qp_code code = prompt_of(q, s, o->prompt, &prompt, err);
+    if (!code)
+        code = generate(q, prompt, o, &written, err);
+    if (code)
+        return code;
+    checked k = {.q = q, .sources = s, .answer = answer, .cap = MOST_CITATIONS,
+                 .citations = qp_new(q->mem, qp_citation, MOST_CITATIONS)};
+    if (!k.citations)
+        return qp_oom(err);
+    code = qp_support_open(q, s, &k.support, err);
+    if (!code)
+        code = check(&k, written, err);
+    qp_support_close(k.support);
+    answer->text = qp_arena_str(q->mem, qp_buf_view(&k.text));
+    answer->citations = k.citations;
+    if (!code && q->writer->count) {
+        code = q->writer->count(q->writer->self, &prompt, 1, &answer->prompt_tokens, err);
+        if (!code)
+            code = q->writer->count(q->writer->self, &written, 1, &answer->answer_tokens, err);
+    }
+    if (!code && k.text.oom)
+        code = qp_oom(err);
+    qp_buf_free(&k.text);
+    return code;
+}
