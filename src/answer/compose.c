@@ -198,12 +198,11 @@ static qp_code check_claim(checked *k, const claim *c, qp_err *err)
 
 static qp_code check(checked *k, qp_str written, qp_err *err)
 {
-    qp_span *spans = NULL;
-    size_t n = 0;
-    qp_code code = qp_sentences(written, &spans, &n, k->q->mem, err);
+    qp_code code = QP_OK;
+    qp_span span;
     claim open = {0}; /* marks may stand behind the full stop: then they open the next sentence, and belong here */
-    for (size_t i = 0; i < n && !code; i++) {
-        claim c = claim_of(k->q, qp_str_slice(written, spans[i].from, spans[i].to), k->sources->n);
+    for (size_t at = 0; !code && qp_sentence_next(written, &at, &span);) {
+        claim c = claim_of(k->q, qp_str_slice(written, span.from, span.to), k->sources->n);
         if (!c.text.n && open.text.n) {
             for (uint32_t m = 0; m < c.n_marks && open.n_marks < MOST_MARKS; m++)
                 open.marks[open.n_marks++] = c.marks[m];

@@ -2,12 +2,12 @@
 
 #include <stdlib.h>
 
+#include "answer/words.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "op/op.h"
-#include "text/terms.h"
 
 enum { MOST_QUOTES = 3, MOST_SENTENCES = 64 };
 
@@ -59,66 +59,21 @@ static qp_code score_dense(qp_query *q, const qp_sources *s, qp_err *err)
     return code;
 }
 
-/* ---- without an embedder: the share of the question's content words that a sentence holds ---- */
-
-typedef struct bag {
-    qp_str *terms;
-    uint32_t n, cap;
-    qp_arena *mem;
-} bag;
-
-static void add_term(void *ctx, qp_str term, size_t from, size_t to)
-{
-    (void)from;
-    (void)to;
-    bag *b = ctx;
-    if (b->n < b->cap && !qp_is_stop_word("en", term))
-        b->terms[b->n++] = qp_arena_str(b->mem, term);
-}
-
-typedef struct overlap {
-    const bag *question;
-    bool *seen;
-} overlap;
-
-static void see_term(void *ctx, qp_str term, size_t from, size_t to)
-{
-    (void)from;
-    (void)to;
-    overlap *o = ctx;
-    for (uint32_t i = 0; i < o->question->n; i++)
-        if (qp_str_eq(o->question->terms[i], term))
-            o->seen[i] = true;
-}
-
+/* Without an embedder: the share of the question's content words that a sentence holds. */
 static qp_code score_lexical(qp_query *q, const qp_sources *s, qp_err *err)
 {
-    enum { MOST_TERMS = 256 };
     qp_terms *terms = NULL;
     qp_code code = qp_terms_open("en", &terms, err);
     if (code)
         return code;
-    bag question = {.terms = qp_new(q->mem, qp_str, MOST_TERMS), .cap = MOST_TERMS, .mem = q->mem};
-    bool *seen = qp_new(q->mem, bool, MOST_TERMS);
-    if (!question.terms || !seen) {
-        qp_terms_close(terms);
-        return qp_oom(err);
-    }
-    qp_terms_each(terms, q->text, add_term, &question);
+    qp_words question = qp_words_of(terms, q->text, q->mem);
     for (uint32_t i = 0; i < considered(s); i++) {
-        memset(seen, 0, MOST_TERMS * sizeof *seen);
-        qp_terms_each(terms, in_context(q, s, &s->sentences[i]), see_term, &(overlap){&question, seen});
-        uint32_t held = 0;
-        for (uint32_t t = 0; t < question.n; t++)
-            held += seen[t];
-        s->sentences[i].score =
-            (question.n ? (float)held / (float)question.n : 0) + rank_bonus(s, &s->sentences[i]);
+        qp_words held = qp_words_of(terms, in_context(q, s, &s->sentences[i]), q->mem);
+        s->sentences[i].score = qp_words_share(&question, &held) + rank_bonus(s, &s->sentences[i]);
     }
     qp_terms_close(terms);
     return QP_OK;
 }
-
-/* ---- the choice ---- */
 
 static int by_score(const void *a, const void *b)
 {

@@ -72,14 +72,12 @@ static qp_code add_sentence(taker *t, qp_sentence s, qp_err *err)
  * always taken, or there would be nothing to answer from. */
 static qp_code take_sentences(taker *t, qp_source *s, bool *full, qp_err *err)
 {
-    qp_span *spans = NULL;
-    size_t n = 0, end = 0;
-    qp_code code = qp_sentences(s->text, &spans, &n, t->q->mem, err);
-    for (size_t i = 0; i < n && !code; i++) {
-        qp_str text = qp_str_trim(qp_str_slice(s->text, spans[i].from, spans[i].to));
+    qp_code code = QP_OK;
+    qp_span span;
+    size_t end = 0;
+    for (size_t at = 0; !code && qp_sentence_next(s->text, &at, &span);) {
+        qp_str text = qp_str_slice(s->text, span.from, span.to);
         uint32_t tokens = 0;
-        if (!text.n)
-            continue;
         code = tokens_of(t->counter, text, &tokens, err);
         if (!code && t->out->tokens + tokens > t->budget && t->out->n_sentences) {
             *full = true;
@@ -89,7 +87,7 @@ static qp_code take_sentences(taker *t, qp_source *s, bool *full, qp_err *err)
             code = add_sentence(t, (qp_sentence){.text = text, .source = t->out->n,
                                                  .at = s->about.from + (uint64_t)(text.at - s->text.at)}, err);
         t->out->tokens += tokens;
-        end = spans[i].to;
+        end = span.to;
     }
     s->text = qp_str_trim(qp_str_slice(s->text, 0, end));
     return code;

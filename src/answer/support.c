@@ -1,96 +1,33 @@
 #include "answer/support.h"
 
-#include <ctype.h>
-
+#include "answer/words.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "op/op.h"
-#include "text/terms.h"
 
-enum { MOST_TERMS = 256 };
 static const float COVERAGE = .6f, COSINE = .8f;
-
-/* The content words of one sentence, as hashes would hide what is compared: as strings, each once. */
-typedef struct words {
-    qp_str *at;
-    uint32_t n;
-    qp_arena *mem;
-} words;
 
 struct qp_support {
     qp_query *q;
     const qp_sources *sources;
     qp_terms *terms;
-    words *of;      /* per sentence of the sources */
+    qp_words *of;      /* per sentence of the sources */
     float *vectors; /* per sentence, dim floats; null until a claim needs them, or without an embedder */
 };
-
-static void add_word(void *ctx, qp_str term, size_t from, size_t to)
-{
-    (void)from;
-    (void)to;
-    words *w = ctx;
-    if (w->n == MOST_TERMS || qp_is_stop_word("en", term))
-        return;
-    for (uint32_t i = 0; i < w->n; i++)
-        if (qp_str_eq(w->at[i], term))
-            return;
-    w->at[w->n++] = qp_arena_str(w->mem, term);
-}
-
-static words words_of(qp_support *s, qp_str text)
-{
-    qp_str found[MOST_TERMS];
-    words w = {.at = found, .mem = s->q->mem};
-    qp_terms_each(s->terms, text, add_word, &w);
-    qp_str *kept = qp_new(s->q->mem, qp_str, w.n);
-    if (kept)
-        memcpy(kept, found, w.n * sizeof *kept);
-    return (words){.at = kept, .n = kept ? w.n : 0};
-}
-
-static bool holds(const words *w, qp_str word)
-{
-    for (uint32_t i = 0; i < w->n; i++)
-        if (qp_str_eq(w->at[i], word))
-            return true;
-    return false;
-}
-
-static bool is_number(qp_str word)
-{
-    for (size_t i = 0; i < word.n; i++)
-        if (isdigit((unsigned char)word.at[i]))
-            return true;
-    return false;
-}
-
-/* Share of the claim's content words that the sentence holds; -1 if it lacks one of its numbers. */
-static float coverage(const words *claim, const words *sentence)
-{
-    uint32_t held = 0;
-    for (uint32_t i = 0; i < claim->n; i++) {
-        bool there = holds(sentence, claim->at[i]);
-        if (!there && is_number(claim->at[i]))
-            return -1;
-        held += there;
-    }
-    return claim->n ? (float)held / (float)claim->n : 0;
-}
 
 qp_code qp_support_open(qp_query *q, const qp_sources *sources, qp_support **out, qp_err *err)
 {
     qp_support *s = qp_arena_alloc(q->mem, sizeof *s);
     if (!s)
         return qp_oom(err);
-    *s = (qp_support){.q = q, .sources = sources, .of = qp_new(q->mem, words, sources->n_sentences)};
+    *s = (qp_support){.q = q, .sources = sources, .of = qp_new(q->mem, qp_words, sources->n_sentences)};
     qp_code code = s->of ? qp_terms_open("en", &s->terms, err) : qp_oom(err);
     if (code)
         return code;
     for (uint32_t i = 0; i < sources->n_sentences; i++)
-        s->of[i] = words_of(s, sources->sentences[i].text);
+        s->of[i] = qp_words_of(s->terms, sources->sentences[i].text, q->mem);
     *out = s;
     return QP_OK;
 }
@@ -122,7 +59,7 @@ static qp_code embed_sources(qp_support *s, qp_err *err)
 }
 
 /* Word for word first; the embedder is asked only where that finds nothing. */
-static qp_code find_paraphrase(qp_support *s, qp_str claim, const words *w, uint32_t source, const qp_sentence **out,
+static qp_code find_paraphrase(qp_support *s, qp_str claim, const qp_words *w, uint32_t source, const qp_sentence **out,
                                qp_err *err)
 {
     uint32_t dim = s->q->embedder->dim;
@@ -132,7 +69,7 @@ static qp_code find_paraphrase(qp_support *s, qp_str claim, const words *w, uint
         code = embed_sources(s, err);
     for (uint32_t i = 0; i < s->sources->n_sentences && !code; i++) {
         const qp_sentence *sentence = &s->sources->sentences[i];
-        if ((source != QP_NO_ID && sentence->source != source) || coverage(w, &s->of[i]) < 0)
+        if ((source != QP_NO_ID && sentence->source != source) || qp_words_lack_number(w, &s->of[i]))
             continue;
         float dot = 0;
         for (uint32_t d = 0; d < dim; d++)
@@ -148,13 +85,13 @@ static qp_code find_paraphrase(qp_support *s, qp_str claim, const words *w, uint
 qp_code qp_support_find(qp_support *s, qp_str claim, uint32_t source, const qp_sentence **out, qp_err *err)
 {
     *out = NULL;
-    words w = words_of(s, claim);
+    qp_words w = qp_words_of(s->terms, claim, s->q->mem);
     float best = COVERAGE;
     for (uint32_t i = 0; i < s->sources->n_sentences; i++) {
         const qp_sentence *sentence = &s->sources->sentences[i];
-        if (source != QP_NO_ID && sentence->source != source)
+        if ((source != QP_NO_ID && sentence->source != source) || qp_words_lack_number(&w, &s->of[i]))
             continue;
-        float share = coverage(&w, &s->of[i]);
+        float share = qp_words_share(&w, &s->of[i]);
         if (share >= best && (!*out || share > best)) {
             best = share;
             *out = sentence;
