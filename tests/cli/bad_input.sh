@@ -1,0 +1,76 @@
+#!/bin/sh
+# Wrong things, typed as a new user would: one line on stderr each, the documented exit code, nothing lost.
+set -u
+notes=$(cd "$(dirname "$0")/../data/notes" && pwd)
+work=$(mktemp -d)
+trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+export QUIPU_STORE="$work/store"
+failures=0
+
+# refused CODE WORDS... -- COMMAND...: the exit code, one line on stderr, and each of the words in it.
+refused() {
+    wanted=$1; shift
+    words=
+    while [ "$1" != -- ]; do words="$words$1
+"; shift; done
+    shift
+    "$@" >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+    lines=$(wc -l <"$work/err")
+    [ $code = "$wanted" ] || { echo "FAILED: exit $code, wanted $wanted: $* -- $(cat "$work/err")"; failures=$((failures + 1)); }
+    [ "$lines" = 1 ] || { echo "FAILED: $lines lines on stderr: $* -- $(cat "$work/err")"; failures=$((failures + 1)); }
+    printf '%s' "$words" | while read -r word; do
+        grep -qF -- "$word" "$work/err" || echo "FAILED: '$word' not in: $(cat "$work/err") ($*)"
+    done | tee -a "$work/missing"
+}
+q() { $QUIPU "$@"; }
+H='--quiet --embedder hash --reranker hash'
+
+refused 1 "verb" -- $QUIPU
+refused 1 "there is no verb 'indx'" -- $QUIPU indx
+refused 1 "--frob" -- $QUIPU ask --frob x
+refused 1 "QUESTION" -- $QUIPU ask
+refused 4 "no index" "quipu" -- $QUIPU ask "anything"
+refused 2 "nowhere" -- $QUIPU index $H "$work/nowhere"
+mkdir "$work/empty"
+refused 3 "$work/empty" -- $QUIPU index $H "$work/empty"
+
+q index $H "$notes" >/dev/null || { echo "FAILED: indexing the notes"; exit 1; }
+refused 2 "empty" -- $QUIPU retrieve $H -m bm25 "   "
+refused 2 "65536" -- $QUIPU retrieve $H -m bm25 "$(head -c 100000 /dev/zero | tr '\0' 'a')"
+refused 2 "fastinsigt" "fastinsight" -- $QUIPU retrieve $H -m fastinsigt "knots"
+refused 2 "bta" "beta" -- $QUIPU retrieve $H -m fastinsight -o bta=1 "knots"
+refused 2 "alpha" -- $QUIPU retrieve $H -m fastinsight -o alpha=7 "knots"
+refused 2 "alpha" -- $QUIPU retrieve $H -m fastinsight -o alpha=x "knots"
+refused 1 "KEY=VALUE" -- $QUIPU retrieve $H -o alpha "knots"
+refused 2 "edges" -- $QUIPU retrieve $H -m fastinsight -o edges=nosuch "knots"
+refused 2 "position" -- $QUIPU retrieve $H -m bm25 --where "year >" "knots"
+refused 2 "another embedder" -- $QUIPU retrieve --embedder hash:64 --reranker hash -m vector "knots"
+refused 5 "nosuchmodel" -- $QUIPU retrieve --embedder nosuchmodel -m vector "knots"
+refused 3 "unknown.md" -- $QUIPU delete $H unknown.md
+printf 'not a model' >"$work/foreign.gguf"
+refused 5 "foreign.gguf" -- $QUIPU retrieve --embedder "$work/foreign.gguf" -m vector "knots"
+refused 2 "nosuch.yaml" -- $QUIPU retrieve $H -m "$work/nosuch.yaml" "knots"
+
+# Two writers at once: the second is refused, and told by whom. (A held lock stands for a long index.)
+# A store that is not ours.
+mkdir "$work/foreign"
+head -c 4096 /dev/urandom >"$work/foreign/truth.db"
+refused 4 "truth.db" -- $QUIPU index $H -s "$work/foreign" "$notes"
+
+# Broken files are reported and skipped; what is whole is indexed.
+mkdir "$work/mixed"
+cp "$notes/knots.md" "$work/mixed/"
+head -c 2000 /dev/urandom >"$work/mixed/junk.pdf"
+printf 'bad \377\376 utf-8 and a NUL \000 byte, but words still: cochineal\n' >"$work/mixed/odd.txt"
+printf '%s\n' '{"_id":"a","text":"first record"}' '{"_id":' '{"_id":"a","text":"again"}' '{"_id":"c","text":"third record"}' \
+    >"$work/mixed/records.jsonl"
+$QUIPU index --embedder hash -s "$work/mixed.store" "$work/mixed" >"$work/out" 2>"$work/err" || echo "FAILED: exit $? with one bad file" | tee -a "$work/missing"
+grep -q 'junk.pdf' "$work/err" || echo "FAILED: junk.pdf is not named: $(cat "$work/err")" | tee -a "$work/missing"
+grep -q 'records.jsonl:2' "$work/err" || echo "FAILED: the broken line is not named: $(cat "$work/err")" | tee -a "$work/missing"
+for word in cochineal first third; do
+    $QUIPU retrieve -s "$work/mixed.store" --embedder hash -m bm25 --json "$word" >/dev/null 2>&1 || echo "FAILED: $word is not found" | tee -a "$work/missing"
+done
+$QUIPU index --quiet --strict --embedder hash -s "$work/strict.store" "$work/mixed" >/dev/null 2>&1 && echo "FAILED: --strict let a bad file pass" | tee -a "$work/missing"
+
+[ "$failures" = 0 ] && ! [ -s "$work/missing" ]
