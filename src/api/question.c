@@ -95,19 +95,16 @@ static qp_code begin(question *x, const char *text, qp_err *err)
         return code;
     qp_query *q = &x->query;
     q->graph = qp_snapshot_view(qp_held_snapshot(x->held));
-    q->walk = (qp_walk){~(uint64_t)0, QP_BOTH};
-    q->memo = q->ranker ? qp_memo_new(q->ranker->width) : NULL;
     q->trace = qp_trace_new();
     q->cancel = o->watch.cancel;
     q->deadline = o->deadline_ms > 0 ? x->began + o->deadline_ms : 0;
-    return q->trace && (q->memo || !q->ranker) ? QP_OK : qp_oom(err);
+    return q->trace ? QP_OK : qp_oom(err);
 }
 
 static void end(question *x)
 {
     if (x->method_owned)
         qp_pipeline_free(x->method);
-    qp_memo_free(x->query.memo);
     qp_trace_free(x->query.trace);
     qp_query_end(&x->query);
     qp_held_release(x->held);
@@ -116,12 +113,9 @@ static void end(question *x)
 static qp_code find(question *x, qp_set *found, qp_err *err)
 {
     qp_query *q = &x->query;
-    void *options = qp_arena_alloc(q->mem, x->method->opt_size);
+    void *options = qp_options_new(x->method, x->settings, x->n_settings, q->mem, err);
     if (!options)
-        return qp_oom(err);
-    qp_code code = qp_options_fill(x->method, x->settings, x->n_settings, options, q->mem, err);
-    if (code)
-        return code;
+        return err->code;
     *found = qp_run(q, x->method, NULL, 0, options);
     if (!has_option(x->method, "top"))
         *found = qp_top(q, *found, x->options->top ? x->options->top : 10);
@@ -143,6 +137,9 @@ static qp_result result_of(const question *x, qp_set found)
 qp_code qp_index_retrieve(qp_index *index, const char *text, const qp_ask_options *options, char **json, qp_err *err)
 {
     static const qp_ask_options standard = {0};
+    qp_err unread = {0};
+    if (!err)
+        err = &unread;
     question x = {.index = index, .options = options ? options : &standard};
     qp_set found = {0};
     qp_code code = begin(&x, text, err);
@@ -179,6 +176,9 @@ static qp_code write_answer(question *x, qp_set found, qp_answer *answer, qp_err
 qp_code qp_index_ask(qp_index *index, const char *text, const qp_ask_options *options, char **json, qp_err *err)
 {
     static const qp_ask_options standard = {0};
+    qp_err unread = {0};
+    if (!err)
+        err = &unread;
     question x = {.index = index, .options = options ? options : &standard};
     qp_set found = {0};
     qp_answer answer = {0};
