@@ -98,7 +98,7 @@ static qp_code generate(qp_query *q, qp_str prompt, const qp_answer_options *o, 
 typedef struct claim {
     qp_str text;
     uint32_t marks[MOST_MARKS];
-    uint32_t n_marks;
+    uint32_t n_marks, n_leading; /* leading: of them, those before any text */
 } claim;
 
 /* Reads "[1]" or "[1, 2]" at s.at[i]; returns its length, 0 if there is none. Numbers of no source are dropped. */
@@ -132,11 +132,18 @@ static claim claim_of(qp_query *q, qp_str sentence, uint32_t sources)
     size_t n = 0;
     for (size_t i = 0; kept && i < sentence.n;) {
         size_t skip = sentence.at[i] == '[' ? read_marks(sentence, i, sources, &c) : 0;
-        if (skip)
+        if (skip) {
             i += skip;
-        else
-            kept[n++] = sentence.at[i++];
+            continue;
+        }
+        if (!n)
+            c.n_leading = c.n_marks;
+        if (n || sentence.at[i] != ' ')
+            kept[n++] = sentence.at[i];
+        i++;
     }
+    if (!n)
+        c.n_leading = c.n_marks;
     if (n > 1 && kept[n - 1] == '.' && kept[n - 2] == ' ') /* "word [1]." leaves "word ." */
         kept[--n - 1] = '.';
     c.text = qp_str_trim((qp_str){kept ? kept : "", n});
@@ -196,25 +203,31 @@ static qp_code check_claim(checked *k, const claim *c, qp_err *err)
     return QP_OK;
 }
 
+/* Marks that stand behind a full stop open the next sentence, and belong to the one before. */
+static void give_back_leading(claim *before, claim *c)
+{
+    for (uint32_t m = 0; m < c->n_leading && before->n_marks < MOST_MARKS; m++)
+        before->marks[before->n_marks++] = c->marks[m];
+    c->n_marks -= c->n_leading;
+    memmove(c->marks, c->marks + c->n_leading, c->n_marks * sizeof *c->marks);
+}
+
 static qp_code check(checked *k, qp_str written, qp_err *err)
 {
     qp_code code = QP_OK;
     qp_span span;
-    claim open = {0}; /* marks may stand behind the full stop: then they open the next sentence, and belong here */
+    claim before = {0};
     for (size_t at = 0; !code && qp_sentence_next(written, &at, &span);) {
         claim c = claim_of(k->q, qp_str_slice(written, span.from, span.to), k->sources->n);
-        if (!c.text.n && open.text.n) {
-            for (uint32_t m = 0; m < c.n_marks && open.n_marks < MOST_MARKS; m++)
-                open.marks[open.n_marks++] = c.marks[m];
+        if (before.text.n)
+            give_back_leading(&before, &c);
+        if (!c.text.n)
             continue;
-        }
-        if (open.text.n)
-            code = check_claim(k, &open, err);
-        open = c;
+        if (before.text.n)
+            code = check_claim(k, &before, err);
+        before = c;
     }
-    if (open.text.n && !code)
-        code = check_claim(k, &open, err);
-    return code;
+    return before.text.n && !code ? check_claim(k, &before, err) : code;
 }
 
 qp_code qp_answer_compose(qp_query *q, const qp_sources *s, const qp_answer_options *o, qp_answer *answer, qp_err *err)
