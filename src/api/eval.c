@@ -1,0 +1,23 @@
+#include "api/index.h"
+#include "eval/eval.h"
+
+qp_code qp_index_eval(qp_index *index, const char *dataset, const qp_eval_options *options, char **json, qp_err *err)
+{
+    static const qp_eval_options standard = {0};
+    const qp_eval_options *o = options ? options : &standard;
+    unsigned needs = 0;
+    qp_held *held = NULL;
+    qp_query models = {0}; /* only the models' places are used */
+    qp_code code = qp_evaluate_needs(o, &needs, err);
+    if (!code)
+        code = qp_index_hold(index, &held, err);
+    if (!code)
+        code = qp_index_equip(index, qp_held_snapshot(held), needs, &models, err);
+    if (!code) {
+        qp_bench_ctx ctx = {qp_held_snapshot(held), models.embedder, models.ranker, models.writer,
+                            qp_index_threads(index)};
+        code = qp_evaluate(&ctx, dataset, o, json, err);
+    }
+    qp_held_release(held);
+    return code;
+}
