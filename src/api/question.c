@@ -89,8 +89,6 @@ static qp_code begin(question *x, const char *text, qp_err *err)
         code = settle(x, err);
     if (!code)
         code = qp_index_equip(x->index, qp_held_snapshot(x->held), x->method->needs, &x->query, err);
-    if (!code && o->where)
-        code = qp_snapshot_where(qp_held_snapshot(x->held), o->where, &x->query.allow, x->query.mem, err);
     if (code)
         return code;
     qp_query *q = &x->query;
@@ -122,8 +120,7 @@ static qp_code find(question *x, qp_set *found, qp_err *err)
     if (q->err.code)
         return qp_fail(err, q->err.code, "%s", q->err.message);
     if (!found->nodes.n && !found->edges.n && !found->paths.n)
-        return qp_fail(err, QP_NONE, "nothing was found%s; ask with other words, or with -m hybrid",
-                       x->options->where ? " that --where lets through" : "");
+        return qp_fail(err, QP_NONE, "nothing was found; ask with other words, or with -m hybrid");
     return QP_OK;
 }
 

@@ -9,14 +9,14 @@
 static inline float qp_dot(const float *a, const float *b, size_t n)
 {
     float sum[16] = {0};
-    size_t i = 0;
-    for (; i + 16 <= n; i += 16)
+    size_t whole = n / 16 * 16;
+    for (size_t i = 0; i < whole; i += 16)
         for (size_t j = 0; j < 16; j++)
             sum[j] += a[i + j] * b[i + j];
     double all = 0;
     for (size_t j = 0; j < 16; j++)
         all += sum[j];
-    for (; i < n; i++)
+    for (size_t i = whole; i < n; i++)
         all += a[i] * b[i];
     return (float)all;
 }

@@ -44,7 +44,6 @@ refused 2 "alpha" -- $QUIPU retrieve $H -m fastinsight -o alpha=7 "knots"
 refused 2 "alpha" -- $QUIPU retrieve $H -m fastinsight -o alpha=x "knots"
 refused 1 "KEY=VALUE" -- $QUIPU retrieve $H -o alpha "knots"
 refused 2 "edges" -- $QUIPU retrieve $H -m fastinsight -o edges=nosuch "knots"
-refused 2 "position" -- $QUIPU retrieve $H -m bm25 --where "year >" "knots"
 refused 2 "another embedder" -- $QUIPU retrieve --embedder hash:64 --reranker hash -m vector "knots"
 refused 5 "nosuchmodel" -- $QUIPU retrieve --embedder nosuchmodel -m vector "knots"
 refused 3 "unknown.md" -- $QUIPU delete $H unknown.md
