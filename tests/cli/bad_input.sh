@@ -24,18 +24,19 @@ refused() {
     done | tee -a "$work/missing"
 }
 q() { $QUIPU "$@"; }
-H='--quiet --embedder hash --reranker hash'
+E='--quiet --embedder hash'
+H="$E --reranker hash"
 
 refused 1 "verb" -- $QUIPU
 refused 1 "there is no verb 'indx'" -- $QUIPU indx
 refused 1 "--frob" -- $QUIPU ask --frob x
 refused 1 "QUESTION" -- $QUIPU ask
 refused 4 "no index" "quipu" -- $QUIPU ask "anything"
-refused 2 "nowhere" -- $QUIPU index $H "$work/nowhere"
+refused 2 "nowhere" -- $QUIPU index $E "$work/nowhere"
 mkdir "$work/empty"
-refused 3 "$work/empty" -- $QUIPU index $H "$work/empty"
+refused 3 "$work/empty" -- $QUIPU index $E "$work/empty"
 
-q index $H "$notes" >/dev/null || { echo "FAILED: indexing the notes"; exit 1; }
+q index $E "$notes" >/dev/null || { echo "FAILED: indexing the notes"; exit 1; }
 refused 2 "empty" -- $QUIPU retrieve $H -m bm25 "   "
 refused 2 "65536" -- $QUIPU retrieve $H -m bm25 "$(head -c 100000 /dev/zero | tr '\0' 'a')"
 refused 2 "fastinsigt" "fastinsight" -- $QUIPU retrieve $H -m fastinsigt "knots"
@@ -46,7 +47,7 @@ refused 1 "KEY=VALUE" -- $QUIPU retrieve $H -o alpha "knots"
 refused 2 "edges" -- $QUIPU retrieve $H -m fastinsight -o edges=nosuch "knots"
 refused 2 "another embedder" -- $QUIPU retrieve --embedder hash:64 --reranker hash -m vector "knots"
 refused 5 "nosuchmodel" -- $QUIPU retrieve --embedder nosuchmodel -m vector "knots"
-refused 3 "unknown.md" -- $QUIPU delete $H unknown.md
+refused 3 "unknown.md" -- $QUIPU delete $E unknown.md
 printf 'not a model' >"$work/foreign.gguf"
 refused 5 "foreign.gguf" -- $QUIPU retrieve --embedder "$work/foreign.gguf" -m vector "knots"
 refused 2 "nosuch.yaml" -- $QUIPU retrieve $H -m "$work/nosuch.yaml" "knots"
@@ -55,7 +56,7 @@ refused 2 "nosuch.yaml" -- $QUIPU retrieve $H -m "$work/nosuch.yaml" "knots"
 # A store that is not ours.
 mkdir "$work/foreign"
 head -c 4096 /dev/urandom >"$work/foreign/truth.db"
-refused 4 "truth.db" -- $QUIPU index $H -s "$work/foreign" "$notes"
+refused 4 "truth.db" -- $QUIPU index $E -s "$work/foreign" "$notes"
 
 # Broken files are reported and skipped; what is whole is indexed.
 mkdir "$work/mixed"

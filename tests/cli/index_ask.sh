@@ -9,15 +9,15 @@ models='--embedder hash --reranker hash'
 fail() { echo "FAILED: $*" >&2; exit 1; }
 has() { printf '%s' "$1" | grep -qF -- "$2" || fail "wanted '$2' in: $1"; }
 
-out=$($QUIPU index $models "$notes")
+out=$($QUIPU index --embedder hash "$notes")
 has "$out" "4 documents added"
-out=$($QUIPU index $models "$notes")
+out=$($QUIPU index --embedder hash "$notes")
 has "$out" "0 documents added, 0 changed, 4 unchanged"
 has "$out" "0 chunks embedded"
 
 out=$($QUIPU retrieve $models -m bm25 -k 2 --json "who checked the accounts of the keepers")
-has "$out" '"rank":1,"id":"keepers.md#'
-has "$out" '"document":"keepers.md"'
+has "$out" '"rank":1,"id":"notes/keepers.md#'
+has "$out" '"document":"notes/keepers.md"'
 has "$out" '"method":"bm25"'
 
 # FastInsight walks the links: the trace shows its operators, the hit shows its way.
@@ -35,7 +35,7 @@ assert a["writer"] is None and a["citations"], a
 assert any("four years" in c["quote"] for c in a["citations"]), a["citations"]
 for c in a["citations"]:
     assert f"[{c['n']}]" in a["answer"] and c["quote"] in a["answer"]
-    assert c["document"] in ("keepers.md", "knots.md", "reading.md", "weaving.md")
+    assert c["document"] in ("notes/keepers.md", "notes/knots.md", "notes/reading.md", "notes/weaving.md")
     assert c["span"][1] - c["span"][0] == len(c["quote"].encode())
 P
 
@@ -43,11 +43,11 @@ P
 printf '%s\n' '{"_id":"q 1","text":"dyed cotton"}' '{"_id":"q2","text":"base ten"}' >"$work/q.jsonl"
 $QUIPU retrieve $models -m bm25 --queries "$work/q.jsonl" --run "$work/run" --json >"$work/nd.jsonl"
 [ "$(wc -l <"$work/nd.jsonl")" = 2 ] || fail "one line a question was wanted"
-grep -q '^q%201 Q0 weaving.md 1 ' "$work/run" || fail "run: $(cat "$work/run")"
+grep -q '^q%201 Q0 notes/weaving.md 1 ' "$work/run" || fail "run: $(cat "$work/run")"
 awk '{ if (seen[$1 " " $3]++) exit 1 }' "$work/run" || fail "a document stands twice in the run"
 
 # A deleted document is gone from every way of search; the rest stays.
-$QUIPU delete weaving.md >/dev/null
+$QUIPU delete notes/weaving.md >/dev/null
 code=0; $QUIPU retrieve -m bm25 --json "plied" >/dev/null 2>"$work/err" || code=$?
 [ $code = 3 ] || fail "exit 3 was wanted for nothing found, $code came"
 has "$($QUIPU check)" "whole"
