@@ -17,12 +17,27 @@ static void flag_lines(const char *letters)
     }
 }
 
+/* The language of --where, as src/store/where.h has it. */
+static const char *const filter[] = {
+    "FIELD = VALUE   FIELD != VALUE   FIELD < VALUE   FIELD <= VALUE   FIELD > VALUE   FIELD >= VALUE",
+    "FIELD ~ 'part'   FIELD in (VALUE, ...)   FIELD exists   not X   X and Y   X or Y   ( X )",
+    "FIELD: id, title, path, format, language, or what a document's JSON or front matter has: year, author.name,",
+    "    file.mtime; with other characters between backquotes. VALUE: 'text', a number, true, false, null.",
+    "Numbers compare as numbers, all else as text, so dates are '2020-05-17'. A list passes if one of its items does.",
+    "A field that is not there passes no test, so `not` of a test on it holds.",
+    "Example: --where \"year >= 2001 and (lang in ('en', 'de') or not lang exists) and title ~ 'graph'\"",
+    NULL};
+
 void manual_verb(const verb *v)
 {
     printf("usage: quipu %s [FLAG...] %s\n\n%s\n\nflags:\n", v->name, v->args, v->help);
     flag_lines(v->flags);
     if (strchr(v->flags, 'm'))
         printf("\n`quipu methods` lists the methods, `quipu methods NAME` the options of one.\n");
+    if (strchr(v->flags, 'w'))
+        printf("\nfilters (--where EXPR):\n");
+    for (size_t i = 0; strchr(v->flags, 'w') && filter[i]; i++)
+        printf("  %s\n", filter[i]);
 }
 
 static const char exits[] =
@@ -162,6 +177,10 @@ void manual_page(void)
         printf("\\-\\-%s%s%s\n", f->name, f->arg ? " " : "", f->arg ? f->arg : "");
         roff(f->help);
     }
+    printf(".SH FILTERS\n.nf\n");
+    for (size_t i = 0; filter[i]; i++)
+        roff(filter[i]);
+    printf(".fi\n");
     roff_catalogue("methods", "METHODS");
     roff_catalogue("ops", "OPERATORS");
     printf(".SH ENVIRONMENT\n.TP\n.B QUIPU_STORE\nthe index, where \\-s is not given\n"

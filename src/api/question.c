@@ -83,6 +83,8 @@ static qp_code begin(question *x, const char *text, qp_err *err)
         code = qp_query_begin(&x->query, qp_str_trim(qp_str_of(text)), err);
     if (!code)
         code = qp_index_hold(x->index, &x->held, err);
+    if (!code && o->where)
+        code = qp_snapshot_where(qp_held_snapshot(x->held), o->where, &x->query.allow, x->query.mem, err);
     if (!code)
         code = choose_method(x, err);
     if (!code)
@@ -120,7 +122,8 @@ static qp_code find(question *x, qp_set *found, qp_err *err)
     if (q->err.code)
         return qp_fail(err, q->err.code, "%s", q->err.message);
     if (!found->nodes.n && !found->edges.n && !found->paths.n)
-        return qp_fail(err, QP_NONE, "nothing was found; ask with other words, or with -m hybrid");
+        return qp_fail(err, QP_NONE, "nothing was found%s; ask with other words, or with -m hybrid",
+                       x->options->where ? " among what --where lets through" : "");
     return QP_OK;
 }
 

@@ -78,11 +78,23 @@ static bool json_passes(const struct trial *t, yyjson_val *v, const qp_where *w)
     return passes(t, &field, w);
 }
 
-static bool meta_passes(const struct trial *t, const qp_where *w, bool *there)
+/* A field may have dots in its name ("file.mtime"); else they go into objects. */
+static yyjson_val *meta_field(const struct trial *t, const qp_where *w)
 {
-    yyjson_val *v = t->meta;
+    const char *whole = w->path[0].at;
+    const qp_str *last = &w->path[w->n_path - 1];
+    yyjson_val *v = yyjson_obj_getn(t->meta, whole, (size_t)(last->at + last->n - whole));
+    if (v)
+        return v;
+    v = t->meta;
     for (uint32_t i = 0; v && i < w->n_path; i++)
         v = yyjson_obj_getn(v, w->path[i].at, w->path[i].n);
+    return v;
+}
+
+static bool meta_passes(const struct trial *t, const qp_where *w, bool *there)
+{
+    yyjson_val *v = meta_field(t, w);
     *there = v != NULL;
     if (!yyjson_is_arr(v))
         return v && json_passes(t, v, w);

@@ -2,8 +2,9 @@
  *
  *   expression  and, or, not, parentheses; `and` binds closer than `or`
  *   test        FIELD = != < <= > >= VALUE     FIELD ~ 'part'     FIELD in (VALUE, ...)     FIELD exists
- *   FIELD       id, title, path, format, language of the document; else a field of its metadata: year, author.name
- *               (dots go into objects); one with other characters between backquotes: `publication-date of issue`
+ *   FIELD       id, title, path, format, language of the document; else a field of its metadata: year, file.mtime,
+ *               author.name (where no field has that name, dots go into objects); one with other characters between
+ *               backquotes: `date of issue`
  *   VALUE       'text' or "text" (a quote inside is doubled), a number, true, false, null
  *
  * Words of the language may be written in any case. Numbers compare with numbers, and with texts that are numbers; all
@@ -43,7 +44,7 @@ typedef struct qp_value {
 typedef struct qp_where {
     qp_where_kind kind;
     const struct qp_where *left, *right;
-    const qp_str *path; /* the field, cut at its dots */
+    const qp_str *path; /* the field, cut at its dots; the pieces are parts of one text */
     uint32_t n_path;
     const qp_value *values; /* one, or those of `in` */
     uint32_t n_values;

@@ -21,12 +21,20 @@ struct parser {
     bool failed;
 };
 
+static size_t character(const struct parser *p) /* the token's, from 1 */
+{
+    size_t n = 1;
+    for (const char *c = p->text; c < p->token.at; c++)
+        n += (*c & 0xc0) != 0x80;
+    return n;
+}
+
 static void fail(struct parser *p, const char *wanted)
 {
     qp_str found = p->kind == END ? QP_STR("the end") : p->token;
     if (!p->failed)
-        qp_fail(p->err, QP_INPUT, "filter, character %zu: %s was wanted, '%.*s' was found: %.300s",
-                (size_t)(p->token.at - p->text) + 1, wanted, (int)(found.n < 60 ? found.n : 60), found.at, p->text);
+        qp_fail(p->err, QP_INPUT, "filter, character %zu: %s was wanted, '%.*s' was found: %.300s", character(p), wanted,
+                (int)(found.n < 60 ? found.n : 60), found.at, p->text);
     p->failed = true;
 }
 
