@@ -260,28 +260,35 @@ qp_code qp_index_add(qp_index *index, const char *const *sources, size_t n, cons
     return code;
 }
 
-/* All names are looked up before one is removed: with an unknown one among them, nothing is. */
+/* With an unknown name among them nothing is removed: the batch is rolled back. */
 static qp_code remove_all(qp_store *store, const char *const *documents, size_t n, qp_err *err)
 {
-    qp_code code = qp_store_begin(store, err);
+    qp_code code = QP_OK;
     for (size_t i = 0; i < n && !code; i++) {
         uint64_t removed = 0;
         code = qp_store_remove(store, qp_str_of(documents[i]), &removed, err);
         if (!code && !removed)
             code = qp_fail(err, QP_NONE, "%s: no document has this id or path; nothing was removed", documents[i]);
     }
-    return code ? code : qp_store_commit(store, err);
+    return code;
 }
 
 qp_code qp_index_delete(qp_index *index, const char *const *documents, size_t n, const qp_watch *watch, qp_err *err)
 {
     const qp_model *embedder = NULL;
     qp_store *store = NULL;
-    qp_code code = qp_index_model(index, QP_EMBEDDER, &embedder, err);
+    bool embedded = false;
+    qp_code code = qp_store_open(index->folder, true, false, &store, err);
     if (!code)
-        code = qp_store_open(index->folder, true, false, &store, err);
+        code = qp_store_begin(store, err);
     if (!code)
         code = remove_all(store, documents, n, err);
+    if (!code)
+        code = qp_store_embedded(store, &embedded, err);
+    if (!code && !embedded) /* a run was stopped before it had embedded all */
+        code = qp_index_model(index, QP_EMBEDDER, &embedder, err);
+    if (!code)
+        code = qp_store_commit(store, err);
     if (!code)
         code = qp_ingest_refresh(store, embedder, watch, err);
     qp_store_close(store); /* rolls back what was not committed */

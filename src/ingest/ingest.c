@@ -56,28 +56,33 @@ static qp_code embed(qp_job *job, qp_err *err)
     return code;
 }
 
-/* All that follows reading: edges, vectors, snapshot. */
-static qp_code finish(qp_job *job, qp_err *err)
+static bool embeds(const qp_job *job)
 {
-    qp_code code;
+    return job->embedder && job->embedder->embed;
+}
 
+static qp_code link_all(qp_job *job, qp_err *err)
+{
     begin_stage(job, 0);
-    code = qp_resolve(job->store, &job->options->watch, job->report, err);
+    qp_code code = qp_resolve(job->store, &job->options->watch, job->report, err);
     job->done = job->report->edges;
-    code = code ? code : qp_job_tell(job, "link", NULL, true, err);
-    if (!code && job->embedder && job->embedder->embed) {
-        code = embed(job, err);
-    } else if (!code) { /* say that this is an index without vectors */
-        qp_pending none;
-        uint32_t n;
-        qp_arena *mem = qp_arena_new();
-        code = mem ? qp_store_pending(job->store, "", 0, &none, &n, NULL, mem, err) : qp_oom(err);
-        qp_arena_free(mem);
-    }
-    if (code)
-        return code;
+    return code ? code : qp_job_tell(job, "link", NULL, true, err);
+}
+
+static qp_code say_there_are_no_vectors(qp_job *job, qp_err *err)
+{
+    qp_pending none;
+    uint32_t n;
+    qp_arena *mem = qp_arena_new();
+    qp_code code = mem ? qp_store_pending(job->store, "", 0, &none, &n, NULL, mem, err) : qp_oom(err);
+    qp_arena_free(mem);
+    return code;
+}
+
+static qp_code publish(qp_job *job, qp_err *err)
+{
     begin_stage(job, 0);
-    code = qp_store_publish(job->store, &job->options->watch, err);
+    qp_code code = qp_store_publish(job->store, &job->options->watch, err);
     job->report->seconds_publish = (qp_now_ms() - job->began) / 1e3;
     return code ? code : qp_job_tell(job, "publish", NULL, true, err);
 }
@@ -117,7 +122,10 @@ qp_code qp_ingest(qp_store *store, const qp_model *embedder, const char *const *
     for (size_t i = 0; !code && i < n; i++)
         code = qp_source_read(&job, sources[i], err);
     job.report->seconds_read = (qp_now_ms() - began) / 1e3;
-    code = code ? code : finish(&job, err);
+    code = code ? code : link_all(&job, err);
+    if (!code)
+        code = embeds(&job) ? embed(&job, err) : say_there_are_no_vectors(&job, err);
+    code = code ? code : publish(&job, err);
     if (!code && !job.report->chunks && !job.report->documents_failed)
         code = qp_fail(err, QP_NONE, "%s: no document found; quipu index wants files, folders or a data set",
                        n ? sources[0] : "no source");
@@ -133,5 +141,8 @@ qp_code qp_ingest_refresh(qp_store *store, const qp_model *embedder, const qp_wa
 
     if (watch)
         options.watch = *watch;
-    return finish(&job, err);
+    qp_code code = link_all(&job, err);
+    if (!code && embeds(&job))
+        code = embed(&job, err);
+    return code ? code : publish(&job, err);
 }

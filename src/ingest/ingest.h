@@ -14,7 +14,7 @@
  * embedded until then is kept, nothing is published. */
 qp_code qp_ingest(qp_store *, const qp_model *embedder, const char *const *sources, size_t n, const qp_index_options *,
                   qp_index_report *, qp_err *);
-/* After a delete: resolve, embed what lacks a vector, publish. */
+/* After a delete: resolve, embed what lacks a vector, publish. embedder null: nothing lacks one (qp_store_embedded). */
 qp_code qp_ingest_refresh(qp_store *, const qp_model *embedder, const qp_watch *, qp_err *);
 
 /* The settings that qp_index_options may hold, as an option table (`run` is null): for the manual. */

@@ -75,6 +75,9 @@ qp_code qp_store_pending(qp_store *, const char *model, uint32_t n, qp_pending *
 qp_code qp_store_vectors(qp_store *, const char *model, uint32_t dim, const qp_pending *, uint32_t n, const float *,
                          qp_err *);
 
+/* Has every chunk a vector of the model last named to qp_store_pending (or need none)? Then no embedder is needed. */
+qp_code qp_store_embedded(qp_store *, bool *all, qp_err *);
+
 /* ---- settings of the index, as text: "embedder", "chunk", "language", ... ---- */
 qp_code qp_store_set(qp_store *, const char *key, const char *value, qp_err *);
 qp_code qp_store_get(qp_store *, const char *key, qp_str *value, qp_arena *, qp_err *); /* n == 0: not set */

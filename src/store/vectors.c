@@ -152,3 +152,16 @@ qp_code qp_store_vectors(qp_store *s, const char *model, uint32_t dim, const qp_
         code = keep(s, model, dim, &p[i], v + (size_t)i * dim, err);
     return qp_truth_leave(s, code, err);
 }
+
+qp_code qp_store_embedded(qp_store *s, bool *all, qp_err *err)
+{
+    int64_t yes = 0;
+    qp_code code = qp_truth_number(
+        s,
+        "WITH m(name) AS (SELECT value FROM state WHERE name = 'model')"
+        " SELECT EXISTS (SELECT 1 FROM m WHERE name = '') OR NOT EXISTS (SELECT 1 FROM chunk c WHERE NOT EXISTS"
+        "  (SELECT 1 FROM vector v, m WHERE v.digest = c.digest AND v.model = m.name))",
+        &yes, err);
+    *all = yes;
+    return code;
+}

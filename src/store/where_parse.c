@@ -33,8 +33,8 @@ static void fail(struct parser *p, const char *wanted)
 {
     qp_str found = p->kind == END ? QP_STR("the end") : p->token;
     if (!p->failed)
-        qp_fail(p->err, QP_INPUT, "filter, character %zu: %s was wanted, '%.*s' was found: %.300s", character(p), wanted,
-                (int)(found.n < 60 ? found.n : 60), found.at, p->text);
+        qp_fail(p->err, QP_INPUT, "filter, character %zu: %s was wanted, '%.*s' was found: %.300s", character(p),
+                wanted, (int)(found.n < 60 ? found.n : 60), found.at, p->text);
     p->failed = true;
 }
 

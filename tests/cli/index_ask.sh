@@ -47,7 +47,7 @@ grep -q '^q%201 Q0 notes/weaving.md 1 ' "$work/run" || fail "run: $(cat "$work/r
 awk '{ if (seen[$1 " " $3]++) exit 1 }' "$work/run" || fail "a document stands twice in the run"
 
 # A deleted document is gone from every way of search; the rest stays.
-$QUIPU delete notes/weaving.md >/dev/null
+$QUIPU delete --embedder nosuchmodel notes/weaving.md >/dev/null || fail "a delete wanted a model"
 code=0; $QUIPU retrieve -m bm25 --json "plied" >/dev/null 2>"$work/err" || code=$?
 [ $code = 3 ] || fail "exit 3 was wanted for nothing found, $code came"
 has "$($QUIPU check)" "whole"
