@@ -72,7 +72,7 @@ qp_code qp_job_tell(qp_job *job, const char *stage, const char *item, bool last,
                                                     .seconds = (now - job->began) / 1e3});
     }
     if (watch->cancel && *watch->cancel)
-        return qp_fail(err, QP_STOPPED, "stopped while it was at '%s'; what is done is kept, job it again to go on", stage);
+        return qp_fail(err, QP_STOPPED, "stopped while it was at '%s'; what is done is kept, run it again to go on", stage);
     return QP_OK;
 }
 
@@ -200,6 +200,8 @@ static qp_code read_item(struct work *w, const qp_job *job, qp_err *err)
     if (code)
         return code;
     qp_buf_free(&w->bytes);
+    if (x->replaced > 16 && x->replaced * 6 > x->text.n) /* each is three bytes of it */
+        return qp_fail(err, QP_INPUT, "no text: half of it or more is no UTF-8");
     if (strcmp(job->reading.references, "off"))
         qp_scan_references(x, w->item.format->name);
     return add_file_meta(w, err);

@@ -50,8 +50,13 @@ static bool is_man_page(qp_str name, qp_str head)
 
 static bool is_text(qp_str head)
 {
+    static const char *const others[] = {"\xFF\xD8\xFF", "\x89PNG", "GIF8", "PK\x03\x04", "\x7F""ELF", "RIFF", "OggS",
+                                         "SQLite format 3"};
     size_t control = 0;
 
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (qp_str_starts(head, qp_str_of(others[i])))
+            return false;
     if (qp_str_starts(head, QP_STR("\xFF\xFE")) || qp_str_starts(head, QP_STR("\xFE\xFF")))
         return true;
     for (size_t i = 0; i < head.n; i++) {

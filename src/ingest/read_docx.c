@@ -109,6 +109,8 @@ static void begin(struct docx *d, xmlTextReaderPtr r)
             qp_extract_words(x, QP_STR(" "));
         else
             qp_extract_block(x, 1);
+    } else if (qp_xml_begins(r, "tbl") && !d->in_cell) {
+        qp_extract_block(x, 2);
     } else if (qp_xml_begins(r, "tr")) {
         qp_extract_block(x, 1);
         d->first_cell = true;

@@ -156,6 +156,65 @@ static void broken_files(void **state)
     done(&r);
 }
 
+/* Made by Python's zipfile, the seeds of the fuzz targets too. */
+static void read_archive(struct reading *r, qp_read_fn read, const char *path)
+{
+    qp_buf bytes = {0};
+    assert_int_equal(qp_file_read(path, 0, &bytes, NULL), QP_OK);
+    assert_int_equal(read_as(r, read, qp_buf_view(&bytes), NULL), QP_OK);
+    qp_buf_free(&bytes);
+}
+
+static void office_and_books(void **state)
+{
+    (void)state;
+    struct reading r;
+    read_archive(&r, qp_read_docx, "tests/fuzz/corpus/docx/simple.docx");
+    assert_true(qp_str_eq(r.d.title, QP_STR("The Title")));
+    assert_string_equal(r.x.text.at, "The Title\n\nFirst part\n\nSome text, a link\n\n| a | b |\n\n");
+    assert_true(refers(&r, "link:other.docx#@0"));
+    assert_true(qp_str_eq(r.d.anchors[0], QP_STR("here")));
+    done(&r);
+    read_archive(&r, qp_read_epub, "tests/fuzz/corpus/epub/simple.epub");
+    assert_true(qp_str_eq(r.d.title, QP_STR("The Book")));
+    assert_string_equal(r.x.text.at, "One\n\nFirst, see two.\n\nTwo\n\nSecond.\n\n");
+    assert_true(refers(&r, "link:#two.xhtml#s@0"));
+    assert_true(qp_str_eq(r.d.anchors[2], QP_STR("two.xhtml#s")));
+    done(&r);
+}
+
+/* A page written by hand: two pages of one line each. */
+static void pdf(void **state)
+{
+    (void)state;
+    static const char *const objects[] = {
+        "<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R 4 0 R]/Count 2>>",
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 400 400]/Contents 5 0 R/Resources<</Font<</F 7 0 R>>>>>>",
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 400 400]/Contents 6 0 R/Resources<</Font<</F 7 0 R>>>>>>",
+        "<</Length 46>>stream\nBT /F 12 Tf 20 300 Td (The first page.  ) Tj ET\nendstream",
+        "<</Length 46>>stream\nBT /F 12 Tf 20 300 Td (The second page. ) Tj ET\nendstream",
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"};
+    qp_buf file = {0};
+    struct reading r;
+    if (access("/usr/bin/pdftotext", X_OK))
+        skip();
+    qp_buf_text(&file, "%PDF-1.4\n");
+    for (int i = 0; i < 7; i++)
+        qp_buf_fmt(&file, "%d 0 obj%s endobj\n", i + 1, objects[i]);
+    qp_buf_text(&file, "trailer<</Size 8/Root 1 0 R>>\n");
+    qp_err err = {0};
+    if (read_as(&r, qp_read_pdf, qp_buf_view(&file), &err))
+        fail_msg("%s", err.message);
+    assert_non_null(strstr(r.x.text.at, "The first page."));
+    assert_int_equal(r.d.chunks[0].page, 1);
+    assert_int_equal(r.d.n_chunks, 1);
+    const qp_mark *last = &r.x.marks[r.x.n_marks - 1];
+    assert_true(last->kind == QP_MARK_PAGE && last->level == 2);
+    assert_true(qp_str_starts(qp_str_slice(r.d.text, last->from, r.d.text.n), QP_STR("The second page.")));
+    done(&r);
+    qp_buf_free(&file);
+}
+
 /* ---- cutting ---- */
 
 static void chunks_fit_and_lose_nothing(void **state)
@@ -395,6 +454,8 @@ int main(void)
         cmocka_unit_test(numbered_references),
         cmocka_unit_test(man_page),
         cmocka_unit_test(broken_files),
+        cmocka_unit_test(office_and_books),
+        cmocka_unit_test(pdf),
         cmocka_unit_test(chunks_fit_and_lose_nothing),
         cmocka_unit_test(headings_make_paths_and_parents),
         cmocka_unit_test(identifiers),
