@@ -392,16 +392,6 @@ static void bert_close(void *self)
     free(b);
 }
 
-static char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *name = strdup(slash ? slash + 1 : path);
-    size_t n = name ? strlen(name) : 0;
-    if (n > 5 && !strcmp(name + n - 5, ".gguf"))
-        name[n - 5] = 0;
-    return name;
-}
-
 qp_code qp_model_open_bert(const char *path, qp_purpose purpose, int threads, qp_model **out, qp_err *err)
 {
     bert *b = calloc(1, sizeof *b);
@@ -412,7 +402,7 @@ qp_code qp_model_open_bert(const char *path, qp_purpose purpose, int threads, qp
     b->model.self = b;
     b->model.count = bert_count;
     b->model.close = bert_close;
-    b->name = name_of(path);
+    b->name = qp_model_file_name(path);
     b->idle = calloc((size_t)b->threads, sizeof(qp_workspace *));
     qp_code code = b->name && b->idle ? qp_gguf_open(path, &b->file, err) : qp_oom(err);
     if (!code)

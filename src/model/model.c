@@ -20,7 +20,7 @@ static qp_code open_hash(const char *name, qp_model **out, qp_err *err)
     return qp_model_open_hash((uint32_t)dim, out, err);
 }
 
-/* A GGUF file. */
+/* A GGUF file: BERT goes to our own encoder, whatever else to llama.cpp. */
 static qp_code open_file(qp_purpose purpose, const char *path, int threads, qp_model **out, qp_err *err)
 {
     qp_gguf file;
@@ -28,11 +28,8 @@ static qp_code open_file(qp_purpose purpose, const char *path, int threads, qp_m
     if (code)
         return code;
     bool bert = qp_str_eq(qp_gguf_text(&file, "general.architecture"), QP_STR("bert"));
-    if (!bert)
-        code = qp_fail(err, QP_MODEL, "%s: models of architecture '%.40s' are not run yet, bert is", path,
-                       qp_gguf_text(&file, "general.architecture").at);
     qp_gguf_close(&file);
-    return code ? code : qp_model_open_bert(path, purpose, threads, out, err);
+    return bert ? qp_model_open_bert(path, purpose, threads, out, err) : qp_model_open_llama(path, purpose, threads, out, err);
 }
 
 static qp_code open_named(qp_purpose purpose, const char *name, int threads, qp_model **out, qp_err *err)
@@ -56,6 +53,8 @@ qp_code qp_model_open(qp_purpose purpose, const char *name, int threads, qp_mode
     qp_code code;
     if (name && (!strcmp(name, "hash") || !strncmp(name, "hash:", 5)))
         code = open_hash(name, &m, err);
+    else if (name && strstr(name, "://"))
+        code = qp_model_open_http(name, purpose, &m, err);
     else
         code = open_named(purpose, name, threads, &m, err);
     if (!code && !can(m, purpose)) {
@@ -65,6 +64,16 @@ qp_code qp_model_open(qp_purpose purpose, const char *name, int threads, qp_mode
     if (!code)
         *out = m;
     return code;
+}
+
+char *qp_model_file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *name = strdup(slash ? slash + 1 : path);
+    size_t n = name ? strlen(name) : 0;
+    if (n > 5 && !strcmp(name + n - 5, ".gguf"))
+        name[n - 5] = 0;
+    return name;
 }
 
 void qp_model_close(qp_model *m)

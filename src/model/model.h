@@ -23,6 +23,9 @@ qp_code qp_model_open_llama(const char *path, qp_purpose, int threads, qp_model 
 qp_code qp_model_open_http(const char *spec, qp_purpose, qp_model **, qp_err *);
 qp_code qp_model_open_hash(uint32_t dim, qp_model **, qp_err *);
 
+/* A file's name without folder and ".gguf": what a model is called in traces. malloc'ed; null without memory. */
+char *qp_model_file_name(const char *path);
+
 /* The path of a registered model on this machine, in the arena; QP_MODEL with the `quipu model pull` line if it is not
  * here. */
 qp_code qp_registry_find(qp_purpose, const char *name, char **path, qp_arena *, qp_err *);

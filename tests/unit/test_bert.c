@@ -6,7 +6,6 @@
 #include <stdint.h>
 /* cmocka wants the four above first */
 #include <cmocka.h>
-#include <gguf.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,38 +17,11 @@
 #include "model/kernel.h"
 #include "model/model.h"
 #include "model/tokens.h"
-
-#define TINY "tests/reference/bert/tiny.gguf"
-
-/* ---- files made from the tiny one ---- */
-
-/* A copy with other pooling and segments (-1: no key); the caller frees the path and removes the file. */
-static char *variant(uint32_t pooling, int segments)
-{
-    char *path = strdup("/tmp/quipu-bert-XXXXXX.gguf");
-    int fd = mkstemps(path, 5);
-    assert_true(fd >= 0);
-    close(fd);
-    struct gguf_context *g = gguf_init_from_file(TINY, (struct gguf_init_params){.no_alloc = true});
-    assert_non_null(g);
-    size_t data = gguf_get_data_offset(g);
-    gguf_set_val_u32(g, "bert.pooling_type", pooling);
-    if (segments >= 0)
-        gguf_set_val_u32(g, QP_KEY_SEGMENTS, (uint32_t)segments);
-    assert_true(gguf_write_to_file(g, path, true));
-    gguf_free(g);
-    qp_buf whole = {0};
-    assert_int_equal(qp_file_read(TINY, 0, &whole, NULL), QP_OK);
-    FILE *f = fopen(path, "ab");
-    assert_int_equal(fwrite(whole.at + data, 1, whole.n - data, f), whole.n - data);
-    fclose(f);
-    qp_buf_free(&whole);
-    return path;
-}
+#include "tiny_bert.h"
 
 static qp_model *open_variant(uint32_t pooling, int segments, qp_purpose purpose)
 {
-    char *path = variant(pooling, segments);
+    char *path = tiny_bert(pooling, segments);
     qp_model *m = NULL;
     qp_err err = {0};
     qp_code code = qp_model_open_bert(path, purpose, 2, &m, &err);
@@ -289,7 +261,7 @@ static void assert_refused(const char *path, qp_purpose purpose, const char *bec
 static void what_would_score_wrongly_is_refused(void **state)
 {
     (void)state;
-    char *silent = variant(4, -1), *wrong = variant(4, 2), *unpooled = variant(0, -1);
+    char *silent = tiny_bert(4, -1), *wrong = tiny_bert(4, 2), *unpooled = tiny_bert(0, -1);
     assert_refused(silent, QP_RANKER, QP_KEY_SEGMENTS);
     assert_refused(wrong, QP_RANKER, "wanted 0 or 1");
     assert_refused(silent, QP_EMBEDDER, "is a reranker");

@@ -1,0 +1,36 @@
+/* What llama.c (opening, embedding, ranking) and generator.c (generating) share. */
+#ifndef QP_MODEL_LLAMA_MODEL_H
+#define QP_MODEL_LLAMA_MODEL_H
+
+#include <llama.h>
+#include <pthread.h>
+
+#include "model/gguf.h"
+#include "model/model.h"
+#include "model/wordpiece.h"
+
+typedef struct qp_generator qp_generator;
+
+typedef struct qp_llama {
+    qp_model model;
+    char *path, *name;
+    qp_digest digest;
+    struct llama_model *llama;
+    const struct llama_vocab *vocab;
+    bool modern_bert;
+    int threads;
+    char *query_prefix, *passage_prefix;
+    pthread_mutex_t lock;        /* of the two below */
+    struct llama_context **idle; /* contexts nobody uses now, one sequence each */
+    int n_idle;
+    qp_generator *generator;
+} qp_llama;
+
+/* Appends the tokens of text. special: read "<|im_start|>" and the like as what it spells; only for templates. */
+void qp_llama_tokens(const qp_llama *, qp_str text, bool add_special, bool special, qp_ids *);
+
+/* The part of a model that writes: one context, kept between calls with what it has read; calls queue for it. */
+qp_code qp_generator_open(qp_llama *, qp_err *);
+void qp_generator_close(qp_generator *); /* takes null */
+
+#endif
