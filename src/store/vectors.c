@@ -93,8 +93,12 @@ qp_code qp_store_pending(qp_store *s, const char *model, uint32_t n, qp_pending 
                          qp_arena *a, qp_err *err)
 {
     *n_out = 0;
+    if (left)
+        *left = 0;
     qp_code code = note_model(s, model, err);
-    if (!code && strcmp(s->pending, model))
+    if (code || !*model)
+        return code;
+    if (strcmp(s->pending, model))
         code = list_pending(s, model, err);
     struct places p = {qp_arena_array(a, n, sizeof *p.at), 0};
     if (!code && n && !p.at)
