@@ -80,7 +80,7 @@ void qp_index_close(qp_index *); /* takes null */
 typedef struct qp_index_options {
     const qp_setting *settings; /* chunk=tokens|chars|whole, chunk_size, overlap, language, include, exclude, ... */
     size_t n_settings;
-    bool strict;                /* a document that cannot be read ends the run */
+    bool strict; /* a document that cannot be read ends the run */
     qp_watch watch;
 } qp_index_options;
 
@@ -103,13 +103,13 @@ typedef struct qp_ask_options {
     const char *method;         /* "fastinsight", "hybrid", ... or a pipeline's file; null: the default */
     const qp_setting *settings; /* the method's options */
     size_t n_settings;
-    uint32_t top;               /* k; 0: 10 */
-    const char *where;          /* metadata filter, or null */
-    bool explain;               /* add the trace */
-    bool extract;               /* ask: quote, do not write */
-    uint32_t context_tokens;    /* ask: budget of the context; 0: the default */
-    uint32_t answer_tokens;     /* ask: longest answer; 0: the default */
-    double deadline_ms;         /* 0: none */
+    uint32_t top;                                          /* k; 0: 10 */
+    const char *where;                                     /* metadata filter, or null */
+    bool explain;                                          /* add the trace */
+    bool extract;                                          /* ask: quote, do not write */
+    uint32_t context_tokens;                               /* ask: budget of the context; 0: the default */
+    uint32_t answer_tokens;                                /* ask: longest answer; 0: the default */
+    double deadline_ms;                                    /* 0: none */
     void (*token)(void *user, const char *text, size_t n); /* ask: called as the answer is written; or null */
     qp_watch watch;
 } qp_ask_options;
@@ -124,16 +124,16 @@ qp_code qp_index_check(qp_index *, char **json, qp_err *);
 
 /* ---- evaluation ---- */
 typedef struct qp_eval_options {
-    const char *methods;        /* "vector,bm25,fastinsight", with options as name:key=value:key=value */
+    const char *methods; /* "vector,bm25,fastinsight", with options as name:key=value:key=value */
     const qp_setting *settings;
     size_t n_settings;
-    uint32_t top;               /* depth of the runs; 0: 100 */
-    uint32_t sample;            /* only this many questions, drawn with the seed; 0: all */
-    uint32_t bootstrap;         /* resamples; 0: 10,000 */
+    uint32_t top;       /* depth of the runs; 0: 100 */
+    uint32_t sample;    /* only this many questions, drawn with the seed; 0: all */
+    uint32_t bootstrap; /* resamples; 0: 10,000 */
     uint64_t seed;
-    const char *run_file;       /* TREC run out, or null ("%s" in it: the method's name) */
-    const char *html;           /* report out, or null */
-    const char *const *runs;    /* TREC runs in, evaluated beside the methods */
+    const char *run_file;    /* TREC run out, or null ("%s" in it: the method's name) */
+    const char *html;        /* report out, or null */
+    const char *const *runs; /* TREC runs in, evaluated beside the methods */
     size_t n_runs;
     qp_watch watch;
 } qp_eval_options;

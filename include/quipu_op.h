@@ -15,14 +15,14 @@ extern "C" {
 #endif
 
 /* ---- what flows ---- */
-typedef uint32_t qp_id;          /* number of a node, or of an edge, in one snapshot */
+typedef uint32_t qp_id; /* number of a node, or of an edge, in one snapshot */
 #define QP_NO_ID UINT32_MAX
 
 typedef struct qp_hit {
-    qp_id id;                    /* node; in edge lists, edge */
-    qp_id via;                   /* the edge it was reached by, or QP_NO_ID */
-    float score;                 /* higher is better; its scale is the operator's */
-    const struct qp_hit *from;   /* the hit it was reached from, or null */
+    qp_id id;                  /* node; in edge lists, edge */
+    qp_id via;                 /* the edge it was reached by, or QP_NO_ID */
+    float score;               /* higher is better; its scale is the operator's */
+    const struct qp_hit *from; /* the hit it was reached from, or null */
 } qp_hit;
 typedef struct qp_list {
     const qp_hit *at;
@@ -36,36 +36,36 @@ typedef struct qp_set {
 typedef enum qp_kind { QP_NODE, QP_EDGE } qp_kind;
 typedef enum qp_direction { QP_BOTH, QP_OUT, QP_IN } qp_direction;
 
-typedef struct qp_walk {         /* which edges count */
-    uint64_t types;              /* bit t: edges of type t; ~0 = all */
+typedef struct qp_walk { /* which edges count */
+    uint64_t types;      /* bit t: edges of type t; ~0 = all */
     qp_direction direction;
 } qp_walk;
 
-typedef struct qp_probe {        /* what is looked for */
-    qp_str text;                 /* for lexical indices */
-    const float *vector;         /* for dense ones: dim floats, unit length */
+typedef struct qp_probe { /* what is looked for */
+    qp_str text;          /* for lexical indices */
+    const float *vector;  /* for dense ones: dim floats, unit length */
     uint32_t dim;
-    bool exact;                  /* dense: scan, do not use an approximate index */
-    const uint64_t *allow;       /* bit per node: those a filter lets through; null: all */
-    float k1, b;                 /* BM25; 0 with 0: the defaults (1.2, .75) */
+    bool exact;            /* dense: scan, do not use an approximate index */
+    const uint64_t *allow; /* bit per node: those a filter lets through; null: all */
+    float k1, b;           /* BM25; 0 with 0: the defaults (1.2, .75) */
 } qp_probe;
 
-typedef struct qp_adj {          /* neighbours of n nodes, row i at [start[i], start[i+1]) */
+typedef struct qp_adj { /* neighbours of n nodes, row i at [start[i], start[i+1]) */
     uint32_t n;
     const uint32_t *start;
-    const qp_id *node;           /* rising within a row; each neighbour once, never the node itself */
-    const qp_id *edge;           /* one edge that joins them (the smallest id) */
+    const qp_id *node; /* rising within a row; each neighbour once, never the node itself */
+    const qp_id *edge; /* one edge that joins them (the smallest id) */
 } qp_adj;
 
-typedef struct qp_about {        /* what a person is shown of a node; strings live as long as the view */
-    qp_str name;                 /* the chunk's or entity's own id, unique: "paper.md#3" */
-    qp_str document;             /* document id; n == 0 for a node without one */
+typedef struct qp_about { /* what a person is shown of a node; strings live as long as the view */
+    qp_str name;          /* the chunk's or entity's own id, unique: "paper.md#3" */
+    qp_str document;      /* document id; n == 0 for a node without one */
     qp_str title, heading;
-    uint32_t page;               /* 1-based; 0 = none */
-    uint64_t from, to;           /* bytes in the document's extracted text */
+    uint32_t page;     /* 1-based; 0 = none */
+    uint64_t from, to; /* bytes in the document's extracted text */
 } qp_about;
 
-typedef struct qp_link {         /* what a person is shown of an edge */
+typedef struct qp_link { /* what a person is shown of an edge */
     qp_id from, to;
     qp_str type;
     float weight;
@@ -73,9 +73,9 @@ typedef struct qp_link {         /* what a person is shown of an edge */
 
 typedef struct qp_view {
     void *self;
-    uint32_t nodes;              /* node ids are [0, nodes) */
+    uint32_t nodes; /* node ids are [0, nodes) */
     uint32_t edges;
-    uint32_t dim;                /* of node.dense; 0 = no vectors */
+    uint32_t dim; /* of node.dense; 0 = no vectors */
     /* Best k of an index: "node.dense" (inner product of unit vectors), "node.bm25", "node.tfidf". Fewer if fewer match;
      * lexical indices return only nodes with a term of the probe. */
     qp_code (*search)(void *, const char *index, const qp_probe *, uint32_t k, qp_list *, qp_arena *, qp_err *);
@@ -98,19 +98,19 @@ typedef enum qp_role { QP_PASSAGE, QP_QUERY } qp_role; /* some embedders prefix 
 
 typedef struct qp_sampling {
     uint32_t max_tokens;
-    float temperature;           /* 0: greedy */
-    float top_p;                 /* 0 or 1: off */
+    float temperature; /* 0: greedy */
+    float top_p;       /* 0 or 1: off */
     uint64_t seed;
-    const char *grammar;         /* GBNF, or null */
-    const char *json_schema;     /* or null */
-    const char *const *stop;     /* stop words */
+    const char *grammar;     /* GBNF, or null */
+    const char *json_schema; /* or null */
+    const char *const *stop; /* stop words */
     uint32_t n_stop;
     bool (*token)(void *user, const char *text, size_t n); /* streaming: false stops; or null */
     void *user;
-    volatile const int *cancel;  /* or null */
+    volatile const int *cancel; /* or null */
 } qp_sampling;
 
-typedef struct qp_message {      /* role: "system", "user", "assistant" */
+typedef struct qp_message { /* role: "system", "user", "assistant" */
     const char *role;
     qp_str text;
 } qp_message;
@@ -118,9 +118,9 @@ typedef struct qp_message {      /* role: "system", "user", "assistant" */
 typedef struct qp_model {
     void *self;
     const char *name;
-    const char *digest;          /* of weights and settings: the key of cached vectors */
-    uint32_t dim, width, heads;  /* of an embedding; of a latent; heads of the last layer (0: not given) */
-    uint32_t max_tokens;         /* longest input; what is longer is cut */
+    const char *digest;         /* of weights and settings: the key of cached vectors */
+    uint32_t dim, width, heads; /* of an embedding; of a latent; heads of the last layer (0: not given) */
+    uint32_t max_tokens;        /* longest input; what is longer is cut */
     /* n x dim floats, unit length. */
     qp_code (*embed)(void *, qp_role, const qp_str *text, uint32_t n, float *out, qp_err *);
     /* n x width: the cross-encoder's [CLS] latent of (query, text) before the head. */
@@ -129,15 +129,14 @@ typedef struct qp_model {
     qp_code (*head)(void *, const float *latent, uint32_t n, float *score, qp_err *);
     /* Scores alone, for models that give no latent (HTTP). Where latent and head exist, this is head(latent). */
     qp_code (*rank)(void *, qp_str query, const qp_str *text, uint32_t n, float *score, qp_err *);
-    qp_code (*generate)(void *, const qp_message *, uint32_t n, const qp_sampling *, qp_str *out, qp_arena *,
-                        qp_err *);
+    qp_code (*generate)(void *, const qp_message *, uint32_t n, const qp_sampling *, qp_str *out, qp_arena *, qp_err *);
     /* Tokens of each text, special ones not counted. */
     qp_code (*count)(void *, const qp_str *text, uint32_t n, uint32_t *tokens, qp_err *);
     void (*close)(void *);
 } qp_model;
 
 /* ---- one question ---- */
-typedef struct qp_memo qp_memo;  /* latents and more by (question, node): computed once, whoever asks */
+typedef struct qp_memo qp_memo; /* latents and more by (question, node): computed once, whoever asks */
 typedef struct qp_trace qp_trace;
 
 typedef struct qp_query {
@@ -145,42 +144,48 @@ typedef struct qp_query {
     const qp_view *graph;
     const qp_model *embedder, *ranker, *writer; /* null: not there */
     qp_arena *mem;
-    qp_memo *memo;               /* null: the query makes one for itself */
-    qp_trace *trace;             /* null: nothing is traced */
-    qp_walk walk;                /* set by a method's `edges` and `direction` options */
-    const uint64_t *allow;       /* metadata filter: only these nodes may be returned or walked to; null: all */
-    const float *vector;         /* of text; made on first use by qp_query_vector */
-    double deadline;             /* qp_now_ms() after which operators stop; 0: none */
+    qp_memo *memo;         /* null: the query makes one for itself */
+    qp_trace *trace;       /* null: nothing is traced */
+    qp_walk walk;          /* set by a method's `edges` and `direction` options */
+    const uint64_t *allow; /* metadata filter: only these nodes may be returned or walked to; null: all */
+    const float *vector;   /* of text; made on first use by qp_query_vector */
+    double deadline;       /* qp_now_ms() after which operators stop; 0: none */
     volatile const int *cancel;
-    uint32_t model_passes;       /* cross-encoder passes so far */
-    int depth;                   /* of nested qp_run */
-    qp_err err;                  /* sticky */
+    uint32_t model_passes; /* cross-encoder passes so far */
+    int depth;             /* of nested qp_run */
+    qp_err err;            /* sticky */
 } qp_query;
 
 /* ---- options: one table per operator serves pipelines, command line, HTTP, Python and the manual ---- */
-typedef enum qp_type { QP_BOOL, QP_INT, QP_FLOAT, QP_TEXT, QP_ENUM } qp_type; /* bool, int64_t, double, const char *x2 */
+typedef enum qp_type {
+    QP_BOOL,
+    QP_INT,
+    QP_FLOAT,
+    QP_TEXT,
+    QP_ENUM
+} qp_type; /* bool, int64_t, double, const char *x2 */
 typedef struct qp_opt {
     const char *name, *help;
     qp_type type;
-    size_t offset;               /* in the options struct: bool, int64_t, double, const char *, const char * */
-    const char *standard;        /* the default, as text; null: not set (zero) */
-    double min, max;             /* for numbers, both included */
-    const char *choices;         /* for QP_ENUM: "a|b|c" */
+    size_t offset;        /* in the options struct: bool, int64_t, double, const char *, const char * */
+    const char *standard; /* the default, as text; null: not set (zero) */
+    double min, max;      /* for numbers, both included */
+    const char *choices;  /* for QP_ENUM: "a|b|c" */
 } qp_opt;
 
 #define QP_NEEDS_EMBEDDER 1u
 #define QP_NEEDS_RANKER 2u
 #define QP_NEEDS_WRITER 4u
 
-typedef struct qp_op {           /* operators, methods and user pipelines are all this */
+typedef struct qp_op { /* operators, methods and user pipelines are all this */
     const char *name, *help;
-    const char *source;          /* "FastInsight, 3.3, Algorithm 2" */
-    const qp_opt *opts;          /* ends with a null name */
+    const char *source; /* "FastInsight, 3.3, Algorithm 2" */
+    const qp_opt *opts; /* ends with a null name */
     size_t opt_size;
-    int in_min, in_max;          /* sets it reads; checked when a pipeline is loaded */
+    int in_min, in_max; /* sets it reads; checked when a pipeline is loaded */
     qp_set (*run)(qp_query *, const qp_set *in, int n_in, const void *opt); /* null for a loaded pipeline: */
-    const void *self;            /* its steps, walked by qp_run; null for the built-in ones */
-    unsigned needs;              /* QP_NEEDS_*: models that are opened before it runs */
+    const void *self; /* its steps, walked by qp_run; null for the built-in ones */
+    unsigned needs;   /* QP_NEEDS_*: models that are opened before it runs */
 } qp_op;
 
 /* The only door to an operator: tests the sticky error, the deadline and the arity, then times and traces. */
@@ -194,15 +199,15 @@ qp_code qp_options_fill(const qp_op *, const qp_setting *, size_t n, void *opt, 
 const float *qp_query_vector(qp_query *);
 
 /* ---- the operators as C calls; each is one qp_run. Manuals: quipu ops NAME. ---- */
-qp_set qp_search(qp_query *, const char *index, uint32_t k);                 /* O_vs */
+qp_set qp_search(qp_query *, const char *index, uint32_t k);                               /* O_vs */
 qp_set qp_fuse(qp_query *, qp_set a, qp_set b, const char *how, float weight, uint32_t k); /* "rrf" | "minmax" */
 qp_set qp_mix(qp_query *, qp_set a, qp_set b, float weight); /* a by weight of its scores, the rest of b's (min-max) */
-qp_set qp_hop(qp_query *, qp_set, uint32_t hops);                            /* O_gs: new neighbours, nearest first */
-qp_set qp_score(qp_query *, qp_set);                                         /* bi-encoder */
-qp_set qp_rerank(qp_query *, qp_set);                                        /* O_m: cross-encoder */
-qp_set qp_granker(qp_query *, qp_set, float alpha);                          /* O_gm */
-qp_set qp_stex(qp_query *, qp_set, float beta);                              /* O_vgs */
-qp_set qp_join(qp_query *, qp_set a, qp_set b);                              /* a, then what b adds */
+qp_set qp_hop(qp_query *, qp_set, uint32_t hops);            /* O_gs: new neighbours, nearest first */
+qp_set qp_score(qp_query *, qp_set);                         /* bi-encoder */
+qp_set qp_rerank(qp_query *, qp_set);                        /* O_m: cross-encoder */
+qp_set qp_granker(qp_query *, qp_set, float alpha);          /* O_gm */
+qp_set qp_stex(qp_query *, qp_set, float beta);              /* O_vgs */
+qp_set qp_join(qp_query *, qp_set a, qp_set b);              /* a, then what b adds */
 qp_set qp_minus(qp_query *, qp_set a, qp_set b);
 qp_set qp_top(qp_query *, qp_set, uint32_t k);
 

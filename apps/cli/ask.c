@@ -98,7 +98,8 @@ static void print_trace(yyjson_val *root)
 {
     yyjson_val *trace = yyjson_obj_get(root, "trace"), *step;
     size_t i, n;
-    printf("\n%s%-34s %6s %6s %6s %9s %9s%s\n", bold(), "operator", "in", "out", "passes", "ms", "of it model", plain());
+    printf("\n%s%-34s %6s %6s %6s %9s %9s%s\n", bold(), "operator", "in", "out", "passes", "ms", "of it model",
+           plain());
     yyjson_arr_foreach(trace, i, n, step) {
         char name[160];
         int depth = (int)yyjson_get_int(yyjson_obj_get(step, "depth"));
@@ -118,7 +119,8 @@ static void print_timings(yyjson_val *root)
     printf("%s%s:", dim(), member(root, "method"));
     yyjson_obj_foreach(timings, i, n, key, value)
         printf(" %s %.1f ms%s", yyjson_get_str(key), yyjson_get_num(value), i + 1 < n ? "," : "");
-    printf("; %llu model passes%s\n", (unsigned long long)yyjson_get_uint(yyjson_obj_get(root, "model_passes")), plain());
+    printf("; %llu model passes%s\n", (unsigned long long)yyjson_get_uint(yyjson_obj_get(root, "model_passes")),
+           plain());
 }
 
 static void print_result(const session *s, yyjson_val *root)
@@ -221,7 +223,8 @@ static int ask_file(session *s)
         const char *id = member(root, "_id"), *text = member(root, "text");
         qp_err err = {0};
         if (!doc || !*id)
-            fprintf(stderr, "quipu: %s:%zu: {\"_id\":...,\"text\":...} was wanted; line left out\n", s->c->queries, number);
+            fprintf(stderr, "quipu: %s:%zu: {\"_id\":...,\"text\":...} was wanted; line left out\n", s->c->queries,
+                    number);
         else if (ask_one(s, id, text, &err))
             result = session_fail(err.code, &err);
         if (result == QP_NONE || result == QP_INPUT)
@@ -244,10 +247,16 @@ static int ask(cli *c, asker call)
     int refused = session_open(c, false, &s.index);
     if (refused)
         return refused;
-    s.options = (qp_ask_options){.method = c->method, .settings = c->settings, .n_settings = c->n_settings,
-                                 .top = (uint32_t)c->top, .where = c->where, .explain = c->explain,
-                                 .extract = c->extract, .context_tokens = (uint32_t)c->context,
-                                 .answer_tokens = (uint32_t)c->length, .deadline_ms = (double)c->deadline,
+    s.options = (qp_ask_options){.method = c->method,
+                                 .settings = c->settings,
+                                 .n_settings = c->n_settings,
+                                 .top = (uint32_t)c->top,
+                                 .where = c->where,
+                                 .explain = c->explain,
+                                 .extract = c->extract,
+                                 .context_tokens = (uint32_t)c->context,
+                                 .answer_tokens = (uint32_t)c->length,
+                                 .deadline_ms = (double)c->deadline,
                                  .watch = session_watch(c)};
     if (call == qp_index_ask && !c->json && !c->extract && c->writer && isatty(STDOUT_FILENO)) {
         s.options.token = on_token;

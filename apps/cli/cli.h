@@ -12,11 +12,11 @@ typedef struct cli {
     const char *embedder, *reranker, *writer;
     qp_setting settings[MOST_SETTINGS]; /* -o, in order */
     size_t n_settings;
-    const char *runs[MOST_RUNS];        /* --with-run, in order */
+    const char *runs[MOST_RUNS]; /* --with-run, in order */
     size_t n_runs;
     long top, threads, seed, sample, bootstrap, context, length, deadline;
     bool json, explain, quiet, no_color, strict, extract;
-    char *const *args;                  /* what is no flag */
+    char *const *args; /* what is no flag */
     int n_args;
 } cli;
 
@@ -32,7 +32,7 @@ const verb *verb_find(const char *name);
 
 /* ---- flags.c ---- */
 typedef struct flag {
-    int letter;             /* its short form where it is printable and `shorter`, and its key in verb.flags */
+    int letter; /* its short form where it is printable and `shorter`, and its key in verb.flags */
     bool shorter;
     const char *name, *arg; /* long name; its argument's name, or null */
     const char *help;

@@ -73,10 +73,17 @@ int run_eval(cli *c)
     qp_err err = {0};
     char *json = NULL;
     qp_eval_options o = {.methods = c->method ? c->method : "vector,bm25,hybrid,rerank,gar,fastinsight",
-                         .settings = c->settings, .n_settings = c->n_settings, .top = (uint32_t)c->top,
-                         .sample = (uint32_t)c->sample, .bootstrap = (uint32_t)c->bootstrap,
-                         .seed = (uint64_t)c->seed, .run_file = c->run, .html = c->html, .runs = c->runs,
-                         .n_runs = c->n_runs, .watch = session_watch(c)};
+                         .settings = c->settings,
+                         .n_settings = c->n_settings,
+                         .top = (uint32_t)c->top,
+                         .sample = (uint32_t)c->sample,
+                         .bootstrap = (uint32_t)c->bootstrap,
+                         .seed = (uint64_t)c->seed,
+                         .run_file = c->run,
+                         .html = c->html,
+                         .runs = c->runs,
+                         .n_runs = c->n_runs,
+                         .watch = session_watch(c)};
     qp_code code = qp_index_eval(index, c->args[0], &o, &json, &err);
     qp_index_close(index);
     if (code)

@@ -15,7 +15,8 @@ const flag flags[] = {
     {'k', true, "top", "N", "how many results (default 10; eval: depth of the runs, default 100)"},
     {'w', false, "where", "EXPR", "only documents whose metadata fit: \"year >= 2001 and title ~ 'graph'\""},
     {'j', false, "json", NULL, "one JSON document on stdout (NDJSON for many questions)"},
-    {'x', false, "explain", NULL, "operator by operator: candidates, model passes, milliseconds, and why each hit is there"},
+    {'x', false, "explain", NULL,
+     "operator by operator: candidates, model passes, milliseconds, and why each hit is there"},
     {'Q', false, "queries", "FILE", "many questions: JSONL with _id and text"},
     {'r', false, "run", "FILE", "also write a TREC run file (eval: %s in the name is the method)"},
     {'R', false, "with-run", "FILE", "evaluate this TREC run beside the methods; repeated"},
@@ -209,8 +210,9 @@ static int each_flag(cli *c, const verb *v, int argc, char **argv, bool apply)
     opterr = 0;
     for (int letter; (letter = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
         if (letter == '?' || letter == ':') {
-            fprintf(stderr, letter == ':' ? "quipu %s: '%s' wants a value; `quipu help %s` tells which\n"
-                                          : "quipu %s: there is no flag '%s' here; `quipu help %s` lists them\n",
+            fprintf(stderr,
+                    letter == ':' ? "quipu %s: '%s' wants a value; `quipu help %s` tells which\n"
+                                  : "quipu %s: there is no flag '%s' here; `quipu help %s` lists them\n",
                     v->name, argv[optind - 1], v->name);
             return QP_USAGE;
         }

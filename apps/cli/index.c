@@ -34,7 +34,9 @@ int run_index(cli *c)
         return refused;
     qp_err err = {0};
     qp_index_report report = {0};
-    qp_index_options o = {.settings = c->settings, .n_settings = c->n_settings, .strict = c->strict,
+    qp_index_options o = {.settings = c->settings,
+                          .n_settings = c->n_settings,
+                          .strict = c->strict,
                           .watch = session_watch(c)};
     qp_code code = qp_index_add(index, (const char *const *)c->args, (size_t)c->n_args, &o, &report, &err);
     qp_index_close(index);

@@ -7,11 +7,13 @@
 #define MODELS "EKW"
 
 const verb verbs[] = {
-    {"index", "SOURCE...", "Add or update files, folders, a data set folder, or - for standard input; never repeats work.",
-     "sojSE" COMMON, 1, -1, run_index},
+    {"index", "SOURCE...",
+     "Add or update files, folders, a data set folder, or - for standard input; never repeats work.", "sojSE" COMMON, 1,
+     -1, run_index},
     {"delete", "DOC...", "Remove documents by id or path; leaves the index that never held them.", "sjE" COMMON, 1, -1,
      run_delete},
-    {"ask", "QUESTION", "Answer with citations; needs no server and no key.", "smokwjxQrecDl" MODELS COMMON, 0, 1, run_ask},
+    {"ask", "QUESTION", "Answer with citations; needs no server and no key.", "smokwjxQrecDl" MODELS COMMON, 0, 1,
+     run_ask},
     {"retrieve", "QUESTION", "Ranked evidence, no answer.", "smokwjxQrD" MODELS COMMON, 0, 1, run_retrieve},
     {"eval", "DATASET", "Methods against judgements: queries.jsonl and qrels.tsv of a data set folder.",
      "smokjrRHnB" MODELS COMMON, 1, 1, run_eval},

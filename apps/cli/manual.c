@@ -40,14 +40,14 @@ void manual_verb(const verb *v)
         printf("  %s\n", filter[i]);
 }
 
-static const char exits[] =
-    "0 fine; 1 usage; 2 input or option refused; 3 nothing found; 4 store damaged or busy;\n"
-    "5 model or provider failed; 70 a bug of ours; 130 stopped by Ctrl-C or a deadline";
+static const char exits[] = "0 fine; 1 usage; 2 input or option refused; 3 nothing found; 4 store damaged or busy;\n"
+                            "5 model or provider failed; 70 a bug of ours; 130 stopped by Ctrl-C or a deadline";
 
 static void overview(void)
 {
     printf("Quipu %s: retrieval over graphs, from one local program.\n\n"
-           "  quipu index ./papers\n  quipu ask \"Which methods rerank with the graph?\"\n\nverbs:\n", QUIPU_VERSION);
+           "  quipu index ./papers\n  quipu ask \"Which methods rerank with the graph?\"\n\nverbs:\n",
+           QUIPU_VERSION);
     for (const verb *v = verbs; v->name; v++)
         printf("  %-10s %s\n", v->name, v->help);
     printf("\n`quipu help VERB` shows one. Exit codes: %s.\n", exits);
@@ -164,7 +164,8 @@ static void roff_catalogue(const char *what, const char *title)
 void manual_page(void)
 {
     printf(".TH QUIPU 1 \"\" \"Quipu %s\" \"User Commands\"\n.SH NAME\nquipu \\- retrieval over graphs\n"
-           ".SH SYNOPSIS\n.B quipu\n.I VERB\n[\\fIFLAG\\fR...] [\\fIARGUMENT\\fR...]\n.SH VERBS\n", QUIPU_VERSION);
+           ".SH SYNOPSIS\n.B quipu\n.I VERB\n[\\fIFLAG\\fR...] [\\fIARGUMENT\\fR...]\n.SH VERBS\n",
+           QUIPU_VERSION);
     for (const verb *v = verbs; v->name; v++) {
         printf(".TP\n.B %s %s\n", v->name, v->args);
         roff(v->help);

@@ -44,8 +44,8 @@ static int import(cli *c)
 {
     qp_err err = {0};
     qp_watch watch = session_watch(c);
-    qp_code code = qp_model_import(c->args[1], c->n_args > 2 ? c->args[2] : NULL, c->settings, c->n_settings, &watch,
-                                   &err);
+    qp_code code =
+        qp_model_import(c->args[1], c->n_args > 2 ? c->args[2] : NULL, c->settings, c->n_settings, &watch, &err);
     return code ? session_fail(code, &err) : 0;
 }
 

@@ -25,8 +25,11 @@ int session_fail(qp_code code, const qp_err *err)
 int session_open(const cli *c, bool create, qp_index **index)
 {
     qp_err err = {0};
-    qp_open_options o = {.embedder = c->embedder, .ranker = c->reranker, .writer = c->writer,
-                         .threads = (int)c->threads, .seed = (uint64_t)c->seed};
+    qp_open_options o = {.embedder = c->embedder,
+                         .ranker = c->reranker,
+                         .writer = c->writer,
+                         .threads = (int)c->threads,
+                         .seed = (uint64_t)c->seed};
     qp_code code = qp_index_open(c->store, create, &o, index, &err);
     return code ? session_fail(code, &err) : 0;
 }

@@ -5,26 +5,26 @@
 #include "quipu_op.h"
 
 typedef struct qp_citation {
-    uint32_t n;             /* the number in the answer: [n] */
+    uint32_t n; /* the number in the answer: [n] */
     qp_id node;
-    uint64_t from, to;      /* the quote, bytes in the document's text */
+    uint64_t from, to; /* the quote, bytes in the document's text */
     qp_str quote;
-    bool supported;         /* a sentence of the source was found that supports the sentence of the answer */
+    bool supported; /* a sentence of the source was found that supports the sentence of the answer */
 } qp_citation;
 
 typedef struct qp_answer {
-    qp_str text;            /* with [n] marks */
+    qp_str text; /* with [n] marks */
     const qp_citation *citations;
     uint32_t n_citations;
-    uint32_t unsupported;   /* sentences of the answer marked so */
-    bool extracted;         /* quoted, not written */
+    uint32_t unsupported; /* sentences of the answer marked so */
+    bool extracted;       /* quoted, not written */
     uint32_t prompt_tokens, answer_tokens;
 } qp_answer;
 
 typedef struct qp_answer_options {
     bool extract;
     uint32_t context_tokens, answer_tokens;
-    const char *prompt;     /* a file that replaces prompts/answer.txt, or null */
+    const char *prompt; /* a file that replaces prompts/answer.txt, or null */
     void (*token)(void *user, const char *text, size_t n);
     void *user;
 } qp_answer_options;

@@ -83,7 +83,9 @@ static bool on_token(void *user, const char *text, size_t n)
 static qp_code generate(qp_query *q, qp_str prompt, const qp_answer_options *o, qp_str *text, qp_err *err)
 {
     stream s = {o->token, o->user};
-    qp_sampling sampling = {.max_tokens = o->answer_tokens, .token = o->token ? on_token : NULL, .user = &s,
+    qp_sampling sampling = {.max_tokens = o->answer_tokens,
+                            .token = o->token ? on_token : NULL,
+                            .user = &s,
                             .cancel = q->cancel};
     qp_message message = {"user", prompt};
     double began = qp_now_ms();
@@ -239,7 +241,10 @@ qp_code qp_answer_compose(qp_query *q, const qp_sources *s, const qp_answer_opti
         code = generate(q, prompt, o, &written, err);
     if (code)
         return code;
-    checked k = {.q = q, .sources = s, .answer = answer, .cap = MOST_CITATIONS,
+    checked k = {.q = q,
+                 .sources = s,
+                 .answer = answer,
+                 .cap = MOST_CITATIONS,
                  .citations = qp_new(q->mem, qp_citation, MOST_CITATIONS)};
     if (!k.citations)
         return qp_oom(err);

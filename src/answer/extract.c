@@ -31,8 +31,9 @@ static float rank_bonus(const qp_sources *s, const qp_sentence *sentence)
 static qp_str in_context(qp_query *q, const qp_sources *s, const qp_sentence *sentence)
 {
     qp_str title = s->at[sentence->source].about.title;
-    return title.n ? qp_arena_fmt(q->mem, "%.*s: %.*s", (int)title.n, title.at, (int)sentence->text.n, sentence->text.at)
-                   : sentence->text;
+    return title.n
+               ? qp_arena_fmt(q->mem, "%.*s: %.*s", (int)title.n, title.at, (int)sentence->text.n, sentence->text.at)
+               : sentence->text;
 }
 
 static qp_code score_dense(qp_query *q, const qp_sources *s, qp_err *err)
@@ -40,7 +41,7 @@ static qp_code score_dense(qp_query *q, const qp_sources *s, qp_err *err)
     uint32_t n = considered(s), dim = q->embedder->dim;
     const float *v = qp_query_vector(q);
     qp_str *texts = qp_new(q->mem, qp_str, n);
-    float *vectors = qp_new(q->mem, float, (size_t)n * dim);
+    float *vectors = qp_new(q->mem, float, (size_t)n *dim);
     if (!v)
         return qp_fail(err, q->err.code, "%s", q->err.message);
     if (!texts || !vectors)
@@ -117,12 +118,19 @@ qp_code qp_answer_extract(qp_query *q, const qp_sources *s, qp_answer *answer, q
     qp_buf text = {0};
     for (uint32_t i = 0; i < n; i++) {
         const qp_source *source = &s->at[order[i]->source];
-        citations[i] = (qp_citation){.n = order[i]->source + 1, .node = source->node, .from = order[i]->at,
-                                     .to = order[i]->at + order[i]->text.n, .quote = order[i]->text, .supported = true};
+        citations[i] = (qp_citation){.n = order[i]->source + 1,
+                                     .node = source->node,
+                                     .from = order[i]->at,
+                                     .to = order[i]->at + order[i]->text.n,
+                                     .quote = order[i]->text,
+                                     .supported = true};
         qp_buf_fmt(&text, "%s%.*s [%u]", i ? " " : "", (int)order[i]->text.n, order[i]->text.at, citations[i].n);
     }
-    *answer = (qp_answer){.text = qp_arena_str(q->mem, qp_buf_view(&text)), .citations = citations, .n_citations = n,
-                          .extracted = true, .prompt_tokens = s->tokens};
+    *answer = (qp_answer){.text = qp_arena_str(q->mem, qp_buf_view(&text)),
+                          .citations = citations,
+                          .n_citations = n,
+                          .extracted = true,
+                          .prompt_tokens = s->tokens};
     code = text.oom ? qp_oom(err) : QP_OK;
     qp_buf_free(&text);
     return code;

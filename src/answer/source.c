@@ -84,8 +84,11 @@ static qp_code take_sentences(taker *t, qp_source *s, bool *full, qp_err *err)
             break;
         }
         if (!code)
-            code = add_sentence(t, (qp_sentence){.text = text, .source = t->out->n,
-                                                 .at = s->about.from + (uint64_t)(text.at - s->text.at)}, err);
+            code = add_sentence(t,
+                                (qp_sentence){.text = text,
+                                              .source = t->out->n,
+                                              .at = s->about.from + (uint64_t)(text.at - s->text.at)},
+                                err);
         t->out->tokens += tokens;
         end = span.to;
     }

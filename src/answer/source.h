@@ -14,7 +14,7 @@ typedef struct qp_sentence {
 typedef struct qp_source {
     qp_id node;
     qp_about about;
-    qp_str text;     /* the chunk's own text, as far as the budget lets it in */
+    qp_str text; /* the chunk's own text, as far as the budget lets it in */
 } qp_source;
 
 typedef struct qp_sources {
@@ -22,7 +22,7 @@ typedef struct qp_sources {
     uint32_t n;
     qp_sentence *sentences; /* of all sources, in their order */
     uint32_t n_sentences;
-    uint32_t tokens;        /* of all texts */
+    uint32_t tokens; /* of all texts */
 } qp_sources;
 
 /* From the hits, best first, until `budget` tokens are used (counted by `counter`, null: words); the last one is cut at

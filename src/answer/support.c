@@ -13,7 +13,7 @@ struct qp_support {
     qp_query *q;
     const qp_sources *sources;
     qp_terms *terms;
-    qp_words *of;      /* per sentence of the sources */
+    qp_words *of;   /* per sentence of the sources */
     float *vectors; /* per sentence, dim floats; null until a claim needs them, or without an embedder */
 };
 

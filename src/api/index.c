@@ -25,9 +25,9 @@ struct qp_index {
     bool create;
     int threads;
     uint64_t seed;
-    pthread_mutex_t lock;       /* guards what follows */
+    pthread_mutex_t lock; /* guards what follows */
     qp_held *current;
-    char *names[PURPOSES];      /* null: the default */
+    char *names[PURPOSES]; /* null: the default */
     qp_model *models[PURPOSES];
 };
 
@@ -66,7 +66,10 @@ qp_code qp_index_open(const char *dir, bool create, const qp_open_options *optio
     qp_index *index = calloc(1, sizeof *index);
     if (!index)
         return qp_oom(err);
-    *index = (qp_index){.folder = strdup(dir), .create = create, .threads = o->threads, .seed = o->seed,
+    *index = (qp_index){.folder = strdup(dir),
+                        .create = create,
+                        .threads = o->threads,
+                        .seed = o->seed,
                         .names = {copy_of(o->embedder), copy_of(o->ranker), copy_of(o->writer)}};
     pthread_mutex_init(&index->lock, NULL);
     qp_code code = index->folder ? QP_OK : qp_oom(err);

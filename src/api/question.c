@@ -24,8 +24,10 @@ static qp_code accept(const char *text, qp_err *err)
     if (!s.n)
         return qp_fail(err, QP_INPUT, "a question was wanted, an empty one was found");
     if (s.n > LONGEST_QUESTION)
-        return qp_fail(err, QP_INPUT, "a question of at most %d bytes was wanted, one of %zu was found; index the text "
-                       "and ask about it", LONGEST_QUESTION, s.n);
+        return qp_fail(err, QP_INPUT,
+                       "a question of at most %d bytes was wanted, one of %zu was found; index the text "
+                       "and ask about it",
+                       LONGEST_QUESTION, s.n);
     return QP_OK;
 }
 
@@ -129,8 +131,12 @@ static qp_code find(question *x, qp_set *found, qp_err *err)
 
 static qp_result result_of(const question *x, qp_set found)
 {
-    return (qp_result){.id = x->options->id, .method = x->method, .settings = x->options->settings,
-                       .n_settings = x->options->n_settings, .found = found, .explain = x->options->explain,
+    return (qp_result){.id = x->options->id,
+                       .method = x->method,
+                       .settings = x->options->settings,
+                       .n_settings = x->options->n_settings,
+                       .found = found,
+                       .explain = x->options->explain,
                        .total_ms = qp_now_ms() - x->began};
 }
 
@@ -168,8 +174,11 @@ static qp_code write_answer(question *x, qp_set found, qp_answer *answer, qp_err
         if (code)
             return code;
     }
-    qp_answer_options how = {.extract = o->extract || !q->writer, .context_tokens = o->context_tokens,
-                             .answer_tokens = o->answer_tokens, .token = o->token, .user = o->watch.user};
+    qp_answer_options how = {.extract = o->extract || !q->writer,
+                             .context_tokens = o->context_tokens,
+                             .answer_tokens = o->answer_tokens,
+                             .token = o->token,
+                             .user = o->watch.user};
     return qp_answer_make(q, found, &how, answer, err);
 }
 

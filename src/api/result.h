@@ -7,13 +7,13 @@
 #include "quipu_op.h"
 
 typedef struct qp_result {
-    const char *id;              /* of the question, or null */
+    const char *id; /* of the question, or null */
     const qp_op *method;
-    const qp_setting *settings;  /* as given */
+    const qp_setting *settings; /* as given */
     size_t n_settings;
     qp_set found;
-    const qp_answer *answer;     /* null for retrieve */
-    const char *writer;          /* name of the model that wrote it; null: extracted */
+    const qp_answer *answer; /* null for retrieve */
+    const char *writer;      /* name of the model that wrote it; null: extracted */
     double total_ms;
     bool explain;
 } qp_result;

@@ -16,7 +16,10 @@ qp_code qp_file_write(const char *path, qp_str bytes, qp_err *);
 /* The last step alone, for a file somebody wrote at `temporary`: fsync file, rename, fsync folder. */
 qp_code qp_file_publish(const char *temporary, const char *path, qp_err *);
 
-typedef struct { const uint8_t *at; size_t n; } qp_mapped;
+typedef struct {
+    const uint8_t *at;
+    size_t n;
+} qp_mapped;
 qp_code qp_file_map(const char *path, qp_mapped *, qp_err *); /* read only, shared */
 void qp_file_unmap(qp_mapped *);
 

@@ -8,7 +8,9 @@
 uint64_t qp_hash64(qp_str);
 
 /* 128 bits as 32 lower-case hexadecimal digits: the identity of a text, a chunk's settings, a model. */
-typedef struct { char hex[33]; } qp_digest;
+typedef struct {
+    char hex[33];
+} qp_digest;
 qp_digest qp_digest_of(qp_str);
 /* Of several parts, each with its length hashed in, so ("ab","c") differs from ("a","bc"). */
 qp_digest qp_digest_parts(const qp_str *parts, size_t n);

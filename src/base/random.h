@@ -4,7 +4,9 @@
 
 #include <stdint.h>
 
-typedef struct { uint64_t s[4]; } qp_random;
+typedef struct {
+    uint64_t s[4];
+} qp_random;
 qp_random qp_random_seed(uint64_t seed);
 uint64_t qp_random_next(qp_random *);
 uint64_t qp_random_below(qp_random *, uint64_t n); /* uniform in [0, n), n > 0 */

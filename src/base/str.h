@@ -49,8 +49,8 @@ void qp_buf_fmt(qp_buf *, const char *format, ...) __attribute__((format(printf,
 void qp_buf_vfmt(qp_buf *, const char *format, va_list);
 /* Room for n more bytes; returns where they go (null without memory). The caller adds what it wrote to n. */
 char *qp_buf_room(qp_buf *, size_t n);
-void qp_buf_clear(qp_buf *);  /* empties, keeps the memory */
-void qp_buf_free(qp_buf *);   /* frees, zeroes */
+void qp_buf_clear(qp_buf *); /* empties, keeps the memory */
+void qp_buf_free(qp_buf *);  /* frees, zeroes */
 static inline qp_str qp_buf_view(const qp_buf *b)
 {
     return (qp_str){b->at ? b->at : "", b->n};

@@ -14,20 +14,11 @@ void qp_html_text(qp_buf *out, const char *text)
 {
     for (; *text; text++) {
         switch (*text) {
-        case '<':
-            qp_buf_text(out, "&lt;");
-            break;
-        case '>':
-            qp_buf_text(out, "&gt;");
-            break;
-        case '&':
-            qp_buf_text(out, "&amp;");
-            break;
-        case '"':
-            qp_buf_text(out, "&quot;");
-            break;
-        default:
-            qp_buf_char(out, *text);
+        case '<': qp_buf_text(out, "&lt;"); break;
+        case '>': qp_buf_text(out, "&gt;"); break;
+        case '&': qp_buf_text(out, "&amp;"); break;
+        case '"': qp_buf_text(out, "&quot;"); break;
+        default: qp_buf_char(out, *text);
         }
     }
 }

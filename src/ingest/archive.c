@@ -15,7 +15,8 @@ static qp_code read_entry(struct archive *a, qp_buf *out, size_t *total, qp_err 
         if (!room)
             return qp_oom(err);
         if (n < 0)
-            return qp_fail(err, QP_INPUT, "damaged archive: %s", archive_error_string(a) ? archive_error_string(a) : "?");
+            return qp_fail(err, QP_INPUT, "damaged archive: %s",
+                           archive_error_string(a) ? archive_error_string(a) : "?");
         if (n == 0)
             return QP_OK;
         out->n += (size_t)n;
@@ -104,8 +105,10 @@ qp_code qp_unzip(qp_str bytes, qp_buf *out, qp_err *err)
     archive_read_support_filter_xz(a);
     archive_read_support_format_raw(a);
     archive_read_support_format_empty(a);
-    if (archive_read_open_memory(a, bytes.at, bytes.n) != ARCHIVE_OK || archive_read_next_header(a, &entry) != ARCHIVE_OK)
-        code = qp_fail(err, QP_INPUT, "cannot be unpacked: %s", archive_error_string(a) ? archive_error_string(a) : "?");
+    if (archive_read_open_memory(a, bytes.at, bytes.n) != ARCHIVE_OK ||
+        archive_read_next_header(a, &entry) != ARCHIVE_OK)
+        code =
+            qp_fail(err, QP_INPUT, "cannot be unpacked: %s", archive_error_string(a) ? archive_error_string(a) : "?");
     else
         code = read_entry(a, out, &total, err);
     archive_read_free(a);

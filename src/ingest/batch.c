@@ -16,15 +16,15 @@ static const double commit_ms = 1000, tell_ms = 100;
 
 struct work {
     qp_item item;
-    char *own_key;      /* behind item.key, unless a record names itself */
+    char *own_key; /* behind item.key, unless a record names itself */
     qp_arena *mem;
     qp_extract extract;
-    qp_buf bytes;       /* of a file */
+    qp_buf bytes; /* of a file */
     qp_record record;
     qp_digest digest;
     qp_document document;
-    bool wanted;        /* not there yet, and not broken */
-    qp_err err;         /* why not */
+    bool wanted; /* not there yet, and not broken */
+    qp_err err;  /* why not */
 };
 
 struct qp_batch {
@@ -32,7 +32,7 @@ struct qp_batch {
     qp_str source;
     struct work work[MOST];
     size_t n, size;
-    qp_str *keys;       /* of this source; in the job's arena */
+    qp_str *keys; /* of this source; in the job's arena */
     size_t n_keys, cap_keys;
 };
 
@@ -68,11 +68,15 @@ qp_code qp_job_tell(qp_job *job, const char *stage, const char *item, bool last,
 
     if (watch->progress && (last || now - job->told >= tell_ms)) {
         job->told = now;
-        watch->progress(watch->user, &(qp_progress){.stage = stage, .item = item, .done = job->done, .total = job->total,
+        watch->progress(watch->user, &(qp_progress){.stage = stage,
+                                                    .item = item,
+                                                    .done = job->done,
+                                                    .total = job->total,
                                                     .seconds = (now - job->began) / 1e3});
     }
     if (watch->cancel && *watch->cancel)
-        return qp_fail(err, QP_STOPPED, "stopped while it was at '%s'; what is done is kept, run it again to go on", stage);
+        return qp_fail(err, QP_STOPPED, "stopped while it was at '%s'; what is done is kept, run it again to go on",
+                       stage);
     return QP_OK;
 }
 

@@ -15,25 +15,25 @@ typedef struct qp_job { /* of qp_ingest, for all its sources */
     const qp_index_options *options;
     qp_index_report *report;
     qp_reading reading;
-    qp_cutting files, records;            /* how to cut either */
+    qp_cutting files, records; /* how to cut either */
     qp_digest files_digest, records_digest;
-    qp_map *seen;                         /* keys of this job */
-    qp_map *path_of, *key_of;             /* documents in the store: key -> hash of path, path -> place in path_of */
-    double began, told;                   /* of the stage: for progress */
+    qp_map *seen;             /* keys of this job */
+    qp_map *path_of, *key_of; /* documents in the store: key -> hash of path, path -> place in path_of */
+    double began, told;       /* of the stage: for progress */
     uint64_t done, total;
-    double transaction;                   /* when it began; 0: none is open */
-    bool incomplete;                      /* part of a source could not be read: nothing of it counts as gone */
-    uint64_t put;                         /* documents in it */
+    double transaction; /* when it began; 0: none is open */
+    bool incomplete;    /* part of a source could not be read: nothing of it counts as gone */
+    uint64_t put;       /* documents in it */
     qp_arena *mem;
 } qp_job;
 
 typedef struct qp_item { /* one document to be */
     const qp_format *format;
-    char *path;            /* file, or null */
-    qp_str key;            /* of a file; of records it comes out of the bytes */
-    qp_str bytes;          /* of a record, or standard input: owned by the batch's arena; files are read late */
-    uint64_t line;         /* of a record, else 0 */
-    size_t size;           /* of a file, roughly */
+    char *path;    /* file, or null */
+    qp_str key;    /* of a file; of records it comes out of the bytes */
+    qp_str bytes;  /* of a record, or standard input: owned by the batch's arena; files are read late */
+    uint64_t line; /* of a record, else 0 */
+    size_t size;   /* of a file, roughly */
 } qp_item;
 
 typedef struct qp_batch qp_batch;

@@ -24,7 +24,7 @@ struct cutter {
     struct pieces pieces;
     qp_chunk *chunks;
     uint32_t n, cap;
-    uint32_t *parent;        /* of each chunk: UINT32_MAX = none */
+    uint32_t *parent; /* of each chunk: UINT32_MAX = none */
     /* the sections open at the place reached: heading text, and the first chunk that begins in each */
     qp_str open[DEEPEST_HEADING];
     uint32_t first[DEEPEST_HEADING];
@@ -252,7 +252,9 @@ static bool add_chunk(struct cutter *c, size_t from, size_t to, qp_str heading, 
 static size_t step_back(const struct cutter *c, size_t first, size_t end)
 {
     uint32_t units = 0, fresh = c->pieces.at[end].units;
-    uint32_t most = fresh >= c->how->size ? 0 : c->how->size - fresh < c->how->overlap ? c->how->size - fresh : c->how->overlap;
+    uint32_t most = fresh >= c->how->size                    ? 0
+                    : c->how->size - fresh < c->how->overlap ? c->how->size - fresh
+                                                             : c->how->overlap;
     size_t next = end;
 
     while (next > first + 1 && units + c->pieces.at[next - 1].units <= most)
@@ -330,7 +332,9 @@ static qp_code add_marks(const struct cutter *c, qp_document *d, qp_err *err)
             anchors[d->n_anchors] = m->target;
             anchor_chunk[d->n_anchors++] = chunk_at(c, m->from);
         } else if (m->kind == QP_MARK_REFERENCE) {
-            uint32_t chunk = m->level ? QP_WHOLE : qp_str_eq(m->type, QP_STR("next")) ? last_chunk : chunk_at(c, m->from);
+            uint32_t chunk = m->level                             ? QP_WHOLE
+                             : qp_str_eq(m->type, QP_STR("next")) ? last_chunk
+                                                                  : chunk_at(c, m->from);
             qp_reference r = {.chunk = chunk, .type = m->type, .target = m->target, .anchor = m->anchor, .weight = 1};
             bool there = false; /* the same twice in a row is common; resolving drops what is left of it */
             for (uint32_t k = d->n_references; k > 0 && d->n_references - k < 8 && !there; k--)
@@ -344,7 +348,8 @@ static qp_code add_marks(const struct cutter *c, qp_document *d, qp_err *err)
             qp_str anchor = qp_arena_fmt(c->mem, "@%u", c->parent[i]);
             if (!anchor.at)
                 return qp_oom(err);
-            refs[d->n_references++] = (qp_reference){.chunk = i, .type = QP_STR("parent"), .anchor = anchor, .weight = 1};
+            refs[d->n_references++] =
+                (qp_reference){.chunk = i, .type = QP_STR("parent"), .anchor = anchor, .weight = 1};
         }
     d->references = refs;
     d->anchors = anchors;

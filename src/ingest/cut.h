@@ -15,8 +15,8 @@ typedef enum qp_unit { QP_TOKENS, QP_CHARS, QP_WHOLE_TEXT } qp_unit;
 
 typedef struct qp_cutting {
     qp_unit unit;
-    uint32_t size, overlap;   /* in that unit; overlap < size */
-    const qp_model *counter;  /* of tokens; null: words of the text */
+    uint32_t size, overlap;  /* in that unit; overlap < size */
+    const qp_model *counter; /* of tokens; null: words of the text */
 } qp_cutting;
 
 /* Fills text, title, chunks, references and anchors of the document. A text of white space alone gives one empty chunk

@@ -50,8 +50,8 @@ static bool parse_line(qp_str line, qp_given *out)
     out->type = rest.n ? qp_str_trim(qp_str_split(rest, '\t', &rest)) : (qp_str){0};
     if (!out->type.n)
         out->type = QP_STR("link");
-    return out->from.n && out->to.n && out->type.n < 200 && weight_of(rest.n ? qp_str_split(rest, '\t', &rest) : rest,
-                                                                     &out->weight);
+    return out->from.n && out->to.n && out->type.n < 200 &&
+           weight_of(rest.n ? qp_str_split(rest, '\t', &rest) : rest, &out->weight);
 }
 
 qp_code qp_source_edges(qp_job *job, const char *source, const char *path, qp_err *err)

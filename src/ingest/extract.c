@@ -143,8 +143,9 @@ void qp_extract_anchor(qp_extract *x, qp_str name)
 void qp_extract_reference(qp_extract *x, qp_str type, qp_str target, qp_str anchor)
 {
     if (target.n + anchor.n && target.n <= 2000 && anchor.n <= 500)
-        qp_extract_mark(x, (qp_mark){.kind = QP_MARK_REFERENCE, .from = x->text.n, .type = type, .target = target,
-                                     .anchor = anchor});
+        qp_extract_mark(
+            x,
+            (qp_mark){.kind = QP_MARK_REFERENCE, .from = x->text.n, .type = type, .target = target, .anchor = anchor});
 }
 
 /* Does s begin with a scheme ("http:") or name a host ("//")? */

@@ -4,18 +4,19 @@
 #include <strings.h>
 
 static const qp_format formats[] = {
-    {"text", qp_read_text, 0}, {"markdown", qp_read_markdown, 0}, {"html", qp_read_html, 0}, {"pdf", qp_read_pdf, 0},
-    {"docx", qp_read_docx, 0}, {"epub", qp_read_epub, 0},         {"man", qp_read_man, 0},   {"jsonl", NULL, QP_JSONL},
-    {"csv", NULL, QP_CSV},     {"tsv", NULL, QP_TSV},             {"json", NULL, QP_JSON},
+    {"text", qp_read_text, 0}, {"markdown", qp_read_markdown, 0}, {"html", qp_read_html, 0},
+    {"pdf", qp_read_pdf, 0},   {"docx", qp_read_docx, 0},         {"epub", qp_read_epub, 0},
+    {"man", qp_read_man, 0},   {"jsonl", NULL, QP_JSONL},         {"csv", NULL, QP_CSV},
+    {"tsv", NULL, QP_TSV},     {"json", NULL, QP_JSON},
 };
 
 static const struct {
     const char *suffix, *format;
 } suffixes[] = {
-    {".md", "markdown"}, {".markdown", "markdown"}, {".mdx", "markdown"}, {".html", "html"}, {".htm", "html"},
-    {".xhtml", "html"},  {".pdf", "pdf"},           {".docx", "docx"},    {".epub", "epub"}, {".jsonl", "jsonl"},
-    {".ndjson", "jsonl"}, {".csv", "csv"},          {".tsv", "tsv"},      {".json", "json"}, {".txt", "text"},
-    {".text", "text"},   {".rst", "text"},          {".org", "text"},     {".tex", "text"},
+    {".md", "markdown"},  {".markdown", "markdown"}, {".mdx", "markdown"}, {".html", "html"}, {".htm", "html"},
+    {".xhtml", "html"},   {".pdf", "pdf"},           {".docx", "docx"},    {".epub", "epub"}, {".jsonl", "jsonl"},
+    {".ndjson", "jsonl"}, {".csv", "csv"},           {".tsv", "tsv"},      {".json", "json"}, {".txt", "text"},
+    {".text", "text"},    {".rst", "text"},          {".org", "text"},     {".tex", "text"},
 };
 
 const qp_format *qp_format_named(const char *name)
@@ -50,8 +51,8 @@ static bool is_man_page(qp_str name, qp_str head)
 
 static bool is_text(qp_str head)
 {
-    static const char *const others[] = {"\xFF\xD8\xFF", "\x89PNG", "GIF8", "PK\x03\x04", "\x7F""ELF", "RIFF", "OggS",
-                                         "SQLite format 3"};
+    static const char *const others[] = {"\xFF\xD8\xFF", "\x89PNG", "GIF8", "PK\x03\x04",
+                                         "\177ELF",      "RIFF",    "OggS", "SQLite format 3"};
     size_t control = 0;
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)

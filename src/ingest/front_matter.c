@@ -51,9 +51,7 @@ static void take_scalar(struct front *f, const yaml_event_t *e)
 static bool take_event(struct front *f, const yaml_event_t *e)
 {
     switch (e->type) {
-    case YAML_SCALAR_EVENT:
-        take_scalar(f, e);
-        return true;
+    case YAML_SCALAR_EVENT: take_scalar(f, e); return true;
     case YAML_SEQUENCE_START_EVENT:
         if (f->depth == 1 && f->key) {
             f->list = yyjson_mut_arr(f->doc);
@@ -61,9 +59,7 @@ static bool take_event(struct front *f, const yaml_event_t *e)
         }
         f->depth++;
         return true;
-    case YAML_MAPPING_START_EVENT:
-        f->depth++;
-        return f->depth < 64;
+    case YAML_MAPPING_START_EVENT: f->depth++; return f->depth < 64;
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
         f->depth--;
@@ -74,14 +70,12 @@ static bool take_event(struct front *f, const yaml_event_t *e)
         }
         return f->depth > 0;
     case YAML_STREAM_END_EVENT:
-    case YAML_DOCUMENT_END_EVENT:
-        return false;
+    case YAML_DOCUMENT_END_EVENT: return false;
     case YAML_ALIAS_EVENT: /* an anchor's copy: not followed */
         free(f->key);
         f->key = NULL;
         return true;
-    default:
-        return true;
+    default: return true;
     }
 }
 

@@ -6,7 +6,7 @@ static bool in_set(qp_str pattern, size_t *p, char c)
     size_t i = *p + 1;
     bool not = i < pattern.n && (pattern.at[i] == '!' || pattern.at[i] == '^'), fits = false;
 
-    i += not;
+    i += not ;
     for (size_t first = i; i < pattern.n && (pattern.at[i] != ']' || i == first); i++) {
         if (i + 2 < pattern.n && pattern.at[i + 1] == '-' && pattern.at[i + 2] != ']') {
             fits |= c >= pattern.at[i] && c <= pattern.at[i + 2];
@@ -20,7 +20,7 @@ static bool in_set(qp_str pattern, size_t *p, char c)
         return c == '[';
     }
     *p = i + 1;
-    return fits != not && c != '/';
+    return fits != not &&c != '/';
 }
 
 /* Matches greedily and goes back to the last star only, and to the last double star when that fails: what stood before

@@ -37,7 +37,8 @@ static size_t doi_at(qp_str s)
     if (n < 7 || n > 12 || n >= s.n || s.at[n] != '/')
         return 0;
     size_t prefix = ++n;
-    while (n < s.n && (unsigned char)s.at[n] > ' ' && (unsigned char)s.at[n] < 0x7F && !strchr("\"<>{}|\\^`", s.at[n])) {
+    while (n < s.n && (unsigned char)s.at[n] > ' ' && (unsigned char)s.at[n] < 0x7F &&
+           !strchr("\"<>{}|\\^`", s.at[n])) {
         if (s.at[n] == ')' || s.at[n] == ']') {
             if (!depth)
                 break;

@@ -113,8 +113,11 @@ qp_code qp_ingest(qp_store *store, const qp_model *embedder, const char *const *
 {
     static const qp_index_options plain;
     qp_index_report unread = {0};
-    qp_job job = {.store = store, .embedder = embedder, .options = options ? options : &plain,
-                  .report = report ? report : &unread, .mem = qp_arena_new()};
+    qp_job job = {.store = store,
+                  .embedder = embedder,
+                  .options = options ? options : &plain,
+                  .report = report ? report : &unread,
+                  .mem = qp_arena_new()};
     double began = qp_now_ms();
 
     *job.report = (qp_index_report){0};

@@ -60,8 +60,10 @@ static void name_man_page(qp_names *names, const qp_stored *d, qp_str file, size
         qp_str stem = without_suffix(file), section = qp_str_slice(file, stem.n + 1, file.n);
         if (stem.n < file.n && section.n && section.n < 6 && isdigit((unsigned char)section.at[0]) &&
             (section.n == 1 || isalpha((unsigned char)section.at[1])))
-            name(names->pages, lowered(qp_arena_fmt(names->mem, "%.*s(%.*s)", (int)stem.n, stem.at, (int)section.n,
-                                                    section.at), names->mem), document);
+            name(names->pages,
+                 lowered(qp_arena_fmt(names->mem, "%.*s(%.*s)", (int)stem.n, stem.at, (int)section.n, section.at),
+                         names->mem),
+                 document);
         file = stem;
     }
 }
@@ -74,8 +76,8 @@ static void name_identifier(qp_names *names, qp_str text, qp_str prefix, size_t 
     if (text.n > 300)
         return;
     if (!qp_identifier_find(text, &at, &n, &id, names->mem) &&
-        !(prefix.n && qp_identifier_find(qp_arena_fmt(names->mem, "arXiv:%.*s", (int)text.n, text.at), &at, &n, &id,
-                                         names->mem)))
+        !(prefix.n &&
+          qp_identifier_find(qp_arena_fmt(names->mem, "arXiv:%.*s", (int)text.n, text.at), &at, &n, &id, names->mem)))
         return;
     name(names->identifiers, id, document);
 }
@@ -156,8 +158,8 @@ static qp_code take_document(void *ctx, const qp_stored *d, qp_err *err)
         names->documents = grown;
         names->cap = cap;
     }
-    names->documents[names->n++] = (qp_named){.row = d->row, .n_chunks = d->n_chunks,
-                                              .path = alone ? qp_arena_str(names->mem, path) : path};
+    names->documents[names->n++] =
+        (qp_named){.row = d->row, .n_chunks = d->n_chunks, .path = alone ? qp_arena_str(names->mem, path) : path};
     name(names->keys, d->key, document);
     name(names->paths, path, document);
     if (alone)
@@ -169,8 +171,13 @@ static qp_code take_document(void *ctx, const qp_stored *d, qp_err *err)
 
 qp_code qp_names_load(qp_store *store, qp_names *names, qp_err *err)
 {
-    *names = (qp_names){.keys = qp_map_new(), .paths = qp_map_new(), .stems = qp_map_new(), .pages = qp_map_new(),
-                        .identifiers = qp_map_new(), .titles = qp_map_new(), .openings = qp_map_new(),
+    *names = (qp_names){.keys = qp_map_new(),
+                        .paths = qp_map_new(),
+                        .stems = qp_map_new(),
+                        .pages = qp_map_new(),
+                        .identifiers = qp_map_new(),
+                        .titles = qp_map_new(),
+                        .openings = qp_map_new(),
                         .mem = qp_arena_new()};
     if (!names->keys || !names->paths || !names->stems || !names->pages || !names->identifiers || !names->titles ||
         !names->openings || !names->mem)
@@ -180,8 +187,8 @@ qp_code qp_names_load(qp_store *store, qp_names *names, qp_err *err)
 
 void qp_names_free(qp_names *names)
 {
-    qp_map *maps[] = {names->keys, names->paths, names->stems, names->pages, names->identifiers, names->titles,
-                      names->openings};
+    qp_map *maps[] = {names->keys,        names->paths,  names->stems,   names->pages,
+                      names->identifiers, names->titles, names->openings};
 
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         qp_map_free(maps[i]);

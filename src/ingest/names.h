@@ -16,11 +16,11 @@ typedef struct qp_names {
     qp_named *documents; /* in order of key */
     size_t n, cap;
     qp_map *keys, *paths, *stems, *pages, *identifiers, *titles; /* values: document number + 1 */
-    qp_map *openings;  /* the first four words of long titles, to the first of the titles that begin so */
+    qp_map *openings; /* the first four words of long titles, to the first of the titles that begin so */
     struct qp_long_title {
         qp_str key;
         size_t document, next; /* the next with the same opening; SIZE_MAX: none */
-    } *long_titles;
+    } * long_titles;
     size_t n_long, cap_long;
     qp_arena *mem;
 } qp_names;

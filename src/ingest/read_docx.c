@@ -10,11 +10,11 @@
 
 struct docx {
     qp_extract *x;
-    qp_map *styles;     /* style id -> heading level, 100 = title */
-    qp_map *targets;    /* relationship id -> place in target */
+    qp_map *styles;  /* style id -> heading level, 100 = title */
+    qp_map *targets; /* relationship id -> place in target */
     qp_str *target;
     size_t n_targets;
-    size_t heading;     /* of the paragraph at hand */
+    size_t heading; /* of the paragraph at hand */
     bool title, in_text, in_cell, first_cell;
 };
 enum { TITLE = 100, MOST_TARGETS = 20000 };
@@ -52,7 +52,9 @@ static void load_styles(struct docx *d, qp_str xml)
         if (qp_xml_begins(r, "name"))
             level = level_of(qp_xml_attribute(r, "val", d->x->mem));
         else if (qp_xml_begins(r, "outlineLvl"))
-            level = (uint32_t)atoi(qp_xml_attribute(r, "val", d->x->mem).n ? qp_xml_attribute(r, "val", d->x->mem).at : "9") + 1;
+            level = (uint32_t)atoi(qp_xml_attribute(r, "val", d->x->mem).n ? qp_xml_attribute(r, "val", d->x->mem).at
+                                                                           : "9") +
+                    1;
         if (level && id.n && (level <= 9 || level == TITLE)) {
             bool added;
             uint64_t *slot = qp_map_put(d->styles, id, &added);

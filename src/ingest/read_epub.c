@@ -10,10 +10,10 @@
 enum { MOST_ITEMS = 10000 };
 
 struct package {
-    qp_map *items;     /* id -> place in href */
+    qp_map *items; /* id -> place in href */
     qp_str *href;
     size_t n;
-    qp_str *spine;     /* ids, in reading order */
+    qp_str *spine; /* ids, in reading order */
     size_t n_spine;
 };
 
@@ -82,7 +82,8 @@ static qp_code read_book(const qp_archive *zip, struct package *p, qp_extract *x
         const uint64_t *slot = qp_map_get(p->items, p->spine[i]);
         if (!slot)
             continue;
-        qp_str name = qp_arena_fmt(x->mem, "%.*s%.*s", (int)folder.n, folder.at, (int)p->href[*slot].n, p->href[*slot].at);
+        qp_str name =
+            qp_arena_fmt(x->mem, "%.*s%.*s", (int)folder.n, folder.at, (int)p->href[*slot].n, p->href[*slot].at);
         qp_str part = qp_archive_file(zip, name), file = file_name(name);
         qp_buf utf8 = {0};
         x->replaced += qp_utf8_repair(part, &utf8);
@@ -97,7 +98,8 @@ static qp_code read_book(const qp_archive *zip, struct package *p, qp_extract *x
 
 qp_code qp_read_epub(const qp_input *in, qp_extract *x, qp_err *err)
 {
-    struct package p = {.items = qp_map_new(), .href = qp_new(x->mem, qp_str, MOST_ITEMS),
+    struct package p = {.items = qp_map_new(),
+                        .href = qp_new(x->mem, qp_str, MOST_ITEMS),
                         .spine = qp_new(x->mem, qp_str, MOST_ITEMS)};
     qp_archive zip = {0};
     qp_code code = p.items && p.href && p.spine ? qp_archive_open(in->bytes, wanted, &zip, err) : qp_oom(err);

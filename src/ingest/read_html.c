@@ -15,12 +15,12 @@ enum { DEEPEST = 2000, LONGEST = 256 << 20 };
 
 struct walk {
     qp_extract *x;
-    const char *file;   /* null, or the part's name in a larger document */
-    int literal;        /* inside <pre>: how deep */
-    int cells;          /* of the table row at hand */
-    int lists;          /* inside <li>: how deep */
+    const char *file; /* null, or the part's name in a larger document */
+    int literal;      /* inside <pre>: how deep */
+    int cells;        /* of the table row at hand */
+    int lists;        /* inside <li>: how deep */
     size_t heading;
-    bool titled;        /* <title> was there: <h1> is a heading only */
+    bool titled; /* <title> was there: <h1> is a heading only */
 };
 
 static void *take(void *arena, size_t n)
@@ -106,8 +106,8 @@ static void add_link(struct walk *w, qp_str href)
     qp_str file = m->target.n ? m->target : qp_str_of(w->file), rest;
     while (memchr(file.at, '/', file.n))
         qp_str_split(file, '/', &rest), file = rest;
-    m->anchor = m->anchor.n ? qp_arena_fmt(w->x->mem, "%.*s#%.*s", (int)file.n, file.at, (int)m->anchor.n, m->anchor.at)
-                            : file;
+    m->anchor =
+        m->anchor.n ? qp_arena_fmt(w->x->mem, "%.*s#%.*s", (int)file.n, file.at, (int)m->anchor.n, m->anchor.at) : file;
     m->target = (qp_str){0};
 }
 
@@ -115,8 +115,9 @@ static void read_meta(struct walk *w, const GumboElement *e)
 {
     static const struct {
         const char *name, *key;
-    } kept[] = {{"description", "description"}, {"author", "author"},         {"keywords", "keywords"},
-                {"date", "date"},               {"citation_doi", "doi"},      {"dc.identifier", "doi"},
+    } kept[] = {{"description", "description"}, {"author", "author"},
+                {"keywords", "keywords"},       {"date", "date"},
+                {"citation_doi", "doi"},        {"dc.identifier", "doi"},
                 {"citation_title", "title"},    {"citation_arxiv_id", "arxiv"}};
     qp_str name = attribute(e, "name"), content = attribute(e, "content");
 
@@ -159,7 +160,8 @@ static bool enter(struct walk *w, const GumboNode *node)
     }
     if (e->tag == GUMBO_TAG_LINK) {
         if (qp_str_eq(attribute(e, "rel"), QP_STR("next")) && !w->file)
-            qp_extract_reference(w->x, QP_STR("next"), qp_percent_decoded(attribute(e, "href"), w->x->mem), (qp_str){0});
+            qp_extract_reference(w->x, QP_STR("next"), qp_percent_decoded(attribute(e, "href"), w->x->mem),
+                                 (qp_str){0});
         return false;
     }
     if (e->tag == GUMBO_TAG_TITLE) {
@@ -273,9 +275,10 @@ static bool closes_itself(qp_str s, size_t at, size_t n)
 /* The deepest nesting the tags could make: void elements and those whose end tag may be left out do not nest. */
 static size_t nesting(qp_str s)
 {
-    static const char *const flat[] = {"p",  "li",   "td",  "tr",   "th",    "dt",    "dd",   "br",       "hr", "img",
-                                       "rp", "rt",   "col", "link", "meta",  "input", "area", "base",     "wbr",
-                                       "option", "thead", "tbody", "tfoot", "source", "embed", "param", "colgroup"};
+    static const char *const flat[] = {"p",     "li",    "td",     "tr",    "th",    "dt",      "dd",
+                                       "br",    "hr",    "img",    "rp",    "rt",    "col",     "link",
+                                       "meta",  "input", "area",   "base",  "wbr",   "option",  "thead",
+                                       "tbody", "tfoot", "source", "embed", "param", "colgroup"};
     size_t depth = 0, deepest = 0, svg = 0;
 
     for (size_t i = 0; i + 1 < s.n; i++) {

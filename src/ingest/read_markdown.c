@@ -11,11 +11,11 @@
 struct build {
     qp_extract *x;
     size_t heading, heading_from;
-    bool literal;           /* in a code block */
+    bool literal; /* in a code block */
     bool in_cell, first_cell;
     int lists;
-    bool item;              /* a list item began: the next paragraph stands on its line */
-    qp_buf html;            /* raw HTML gathered until it ends */
+    bool item;   /* a list item began: the next paragraph stands on its line */
+    qp_buf html; /* raw HTML gathered until it ends */
 };
 
 static qp_str attribute(const MD_ATTRIBUTE *a)
@@ -57,7 +57,8 @@ static void take_html(struct build *b)
             tag = false;
         for (int k = 0; tag && k < 3; k++) {
             size_t n = strlen(names[k]);
-            if (i == 0 || !isspace((unsigned char)s.at[i - 1]) || s.n - i <= n + 1 || strncasecmp(s.at + i, names[k], n))
+            if (i == 0 || !isspace((unsigned char)s.at[i - 1]) || s.n - i <= n + 1 ||
+                strncasecmp(s.at + i, names[k], n))
                 continue;
             char quote = s.at[i + n];
             if (quote != '"' && quote != '\'')
@@ -105,8 +106,7 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *user)
         break;
     case MD_BLOCK_DOC:
     case MD_BLOCK_THEAD:
-    case MD_BLOCK_TBODY:
-        break;
+    case MD_BLOCK_TBODY: break;
     default:
         if (!b->item)
             qp_extract_block(b->x, b->lists ? 1 : 2);
@@ -138,20 +138,15 @@ static int leave_block(MD_BLOCKTYPE type, void *detail, void *user)
         qp_extract_literal(b->x, QP_STR(" |"));
         qp_extract_block(b->x, 1);
         break;
-    case MD_BLOCK_HTML:
-        take_html(b);
-        break;
+    case MD_BLOCK_HTML: take_html(b); break;
     case MD_BLOCK_CODE:
         b->literal = false;
         qp_extract_block(b->x, 1);
         break;
     case MD_BLOCK_P:
     case MD_BLOCK_TABLE:
-    case MD_BLOCK_QUOTE:
-        qp_extract_block(b->x, b->lists ? 1 : 2);
-        break;
-    default:
-        break;
+    case MD_BLOCK_QUOTE: qp_extract_block(b->x, b->lists ? 1 : 2); break;
+    default: break;
     }
     return b->x->oom || b->x->text.oom;
 }
@@ -186,9 +181,9 @@ static void add_entity(qp_extract *x, qp_str s)
 {
     static const struct {
         qp_str name, text;
-    } known[] = {{{"&amp;", 5}, {"&", 1}},         {{"&lt;", 4}, {"<", 1}},    {{"&gt;", 4}, {">", 1}},
-                 {{"&quot;", 6}, {"\"", 1}},       {{"&apos;", 6}, {"'", 1}},  {{"&nbsp;", 6}, {" ", 1}},
-                 {{"&mdash;", 7}, {"\u2014", 3}},  {{"&ndash;", 7}, {"\u2013", 3}}, {{"&copy;", 6}, {"\u00A9", 2}},
+    } known[] = {{{"&amp;", 5}, {"&", 1}},        {{"&lt;", 4}, {"<", 1}},         {{"&gt;", 4}, {">", 1}},
+                 {{"&quot;", 6}, {"\"", 1}},      {{"&apos;", 6}, {"'", 1}},       {{"&nbsp;", 6}, {" ", 1}},
+                 {{"&mdash;", 7}, {"\u2014", 3}}, {{"&ndash;", 7}, {"\u2013", 3}}, {{"&copy;", 6}, {"\u00A9", 2}},
                  {{"&hellip;", 8}, {"\u2026", 3}}};
     char bytes[4];
 
@@ -222,18 +217,10 @@ static int text(MD_TEXTTYPE type, const MD_CHAR *at, MD_SIZE n, void *user)
         if (n && at[n - 1] == '>')
             take_html(b);
         break;
-    case MD_TEXT_ENTITY:
-        add_entity(b->x, s);
-        break;
-    case MD_TEXT_NULLCHAR:
-        qp_extract_words(b->x, QP_STR("\xEF\xBF\xBD"));
-        break;
-    case MD_TEXT_BR:
-        qp_extract_block(b->x, 1);
-        break;
-    case MD_TEXT_SOFTBR:
-        qp_extract_words(b->x, QP_STR(" "));
-        break;
+    case MD_TEXT_ENTITY: add_entity(b->x, s); break;
+    case MD_TEXT_NULLCHAR: qp_extract_words(b->x, QP_STR("\xEF\xBF\xBD")); break;
+    case MD_TEXT_BR: qp_extract_block(b->x, 1); break;
+    case MD_TEXT_SOFTBR: qp_extract_words(b->x, QP_STR(" ")); break;
     default:
         if (b->literal)
             qp_extract_literal(b->x, s);
@@ -248,8 +235,11 @@ qp_code qp_read_markdown(const qp_input *in, qp_extract *x, qp_err *err)
     static const MD_PARSER parser = {
         .flags = MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_WIKILINKS | MD_FLAG_TASKLISTS |
                  MD_FLAG_PERMISSIVEAUTOLINKS,
-        .enter_block = enter_block, .leave_block = leave_block,
-        .enter_span = enter_span, .leave_span = leave_span, .text = text,
+        .enter_block = enter_block,
+        .leave_block = leave_block,
+        .enter_span = enter_span,
+        .leave_span = leave_span,
+        .text = text,
     };
     struct build b = {.x = x};
     qp_input raw = {in->bytes, in->path};

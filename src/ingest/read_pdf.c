@@ -43,8 +43,10 @@ static qp_code start(char *const argv[], pid_t *child, int *out, int *complaints
         return QP_OK;
     close(text[0]);
     close(words[0]);
-    return qp_fail(err, QP_INPUT, rc == ENOENT ? "PDF is read by %s, which is not installed: apt-get install poppler-utils"
-                                               : "%s did not start", argv[0]);
+    return qp_fail(err, QP_INPUT,
+                   rc == ENOENT ? "PDF is read by %s, which is not installed: apt-get install poppler-utils"
+                                : "%s did not start",
+                   argv[0]);
 }
 
 /* Reads both pipes to their ends; false: too much, or too long. */
@@ -113,7 +115,8 @@ qp_code qp_read_pdf(const qp_input *in, qp_extract *x, qp_err *err)
         if (!whole)
             code = qp_fail(err, QP_INPUT, "pdftotext gave more than 1 GiB of text, or took longer than five minutes");
         else if (!WIFEXITED(status) || (WEXITSTATUS(status) && !text.n))
-            code = qp_fail(err, QP_INPUT, "pdftotext could not read it%s%.*s", said.n ? ": " : "", (int)said.n, said.at);
+            code =
+                qp_fail(err, QP_INPUT, "pdftotext could not read it%s%.*s", said.n ? ": " : "", (int)said.n, said.at);
     }
     if (!in->path)
         unlink(from);

@@ -16,10 +16,10 @@ typedef qp_code (*qp_read_fn)(const qp_input *, qp_extract *, qp_err *);
 qp_code qp_read_text(const qp_input *, qp_extract *, qp_err *);     /* pages parted by form feeds */
 qp_code qp_read_markdown(const qp_input *, qp_extract *, qp_err *); /* CommonMark, tables, wiki links, front matter */
 qp_code qp_read_html(const qp_input *, qp_extract *, qp_err *);
-qp_code qp_read_pdf(const qp_input *, qp_extract *, qp_err *);      /* by pdftotext, a child process */
+qp_code qp_read_pdf(const qp_input *, qp_extract *, qp_err *); /* by pdftotext, a child process */
 qp_code qp_read_docx(const qp_input *, qp_extract *, qp_err *);
 qp_code qp_read_epub(const qp_input *, qp_extract *, qp_err *);
-qp_code qp_read_man(const qp_input *, qp_extract *, qp_err *);      /* roff source of a man page, also gzipped */
+qp_code qp_read_man(const qp_input *, qp_extract *, qp_err *); /* roff source of a man page, also gzipped */
 
 /* Parts that readers share. */
 /* HTML that is already UTF-8, appended; with `file` its anchors and links are those of that part of a larger document

@@ -21,9 +21,9 @@ struct qp_records {
     qp_record_kind kind;
     char *path;
     FILE *file;
-    char *line;          /* JSONL: getline's */
+    char *line; /* JSONL: getline's */
     size_t room;
-    uint64_t number;     /* lines read, or records of a JSON array */
+    uint64_t number; /* lines read, or records of a JSON array */
     /* CSV */
     struct csv_parser csv;
     bool csv_open, csv_done;
@@ -33,10 +33,10 @@ struct qp_records {
     yyjson_mut_doc *row;
     struct row *rows;
     size_t n_rows, cap_rows, next_row;
-    bool has_text;       /* a column is called what the text is called; else all columns together are the text */
-    qp_buf table;        /* of the row at hand: "name: value" lines */
+    bool has_text; /* a column is called what the text is called; else all columns together are the text */
+    qp_buf table;  /* of the row at hand: "name: value" lines */
     bool oom;
-    qp_arena *mem;       /* of column names */
+    qp_arena *mem; /* of column names */
     /* JSON */
     qp_buf bytes;
     yyjson_doc *doc;
@@ -110,7 +110,8 @@ qp_code qp_records_open(qp_record_kind kind, const char *path, qp_str bytes, qp_
         code = open_json(r, path, bytes, err);
     } else {
         /* fmemopen refuses an empty buffer; an empty file has no records either way */
-        r->file = path ? fopen(path, "re") : fmemopen((char *)(uintptr_t)(bytes.n ? bytes.at : "\n"), bytes.n ? bytes.n : 1, "r");
+        r->file = path ? fopen(path, "re")
+                       : fmemopen((char *)(uintptr_t)(bytes.n ? bytes.at : "\n"), bytes.n ? bytes.n : 1, "r");
         if (!r->file)
             code = qp_fail(err, QP_INPUT, "%s: cannot be read: %s", r->path, strerror(errno));
     }
@@ -322,8 +323,9 @@ static qp_code parse(yyjson_doc *doc, yyjson_mut_doc *rest, qp_record *out, qp_a
     out->meta = json ? qp_arena_str(a, (qp_str){json, n}) : QP_STR("{}");
     free(json);
     if (!out->text.n && !out->title.n)
-        return qp_fail(err, QP_INPUT, "wanted a record with \"text\" (or contents, content, body), found neither that nor a "
-                                      "title");
+        return qp_fail(err, QP_INPUT,
+                       "wanted a record with \"text\" (or contents, content, body), found neither that nor a "
+                       "title");
     return out->meta.at ? QP_OK : qp_oom(err);
 }
 
@@ -342,8 +344,7 @@ qp_code qp_record_parse(qp_str json, qp_record *out, qp_arena *a, qp_err *err)
     if (!doc) {
         code = qp_fail(err, QP_INPUT, "no JSON at byte %zu: %s", why.pos, why.msg);
     } else if (!yyjson_is_obj(yyjson_doc_get_root(doc))) {
-        code = qp_fail(err, QP_INPUT, "wanted a JSON object, found %s",
-                       yyjson_get_type_desc(yyjson_doc_get_root(doc)));
+        code = qp_fail(err, QP_INPUT, "wanted a JSON object, found %s", yyjson_get_type_desc(yyjson_doc_get_root(doc)));
     } else {
         yyjson_mut_doc *rest = yyjson_doc_mut_copy(doc, NULL);
         code = rest ? parse(doc, rest, out, a, err) : qp_oom(err);

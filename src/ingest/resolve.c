@@ -16,9 +16,9 @@ struct link { /* an edge by document number: sorts fast, takes 24 bytes */
 
 struct resolver {
     qp_names names;
-    qp_map *rows;     /* document row -> number */
-    qp_map *anchors;  /* document number and name -> chunk */
-    qp_map *types;    /* name -> number */
+    qp_map *rows;    /* document row -> number */
+    qp_map *anchors; /* document number and name -> chunk */
+    qp_map *types;   /* name -> number */
     struct link *links;
     size_t n, cap;
     uint64_t unknown;
@@ -149,8 +149,11 @@ static qp_code take_reference(void *ctx, int64_t row, const qp_reference *ref, q
     if (from == to && !ref->anchor.n)
         return QP_OK;
     qp_code code = type_number(r, ref->type, &type, err);
-    return code ? code : add_from(r, (struct link){(uint32_t)from, ref->chunk, (uint32_t)to, anchored(r, to, ref->anchor),
-                                                   type, ref->weight}, err);
+    return code ? code
+                : add_from(r,
+                           (struct link){(uint32_t)from, ref->chunk, (uint32_t)to, anchored(r, to, ref->anchor), type,
+                                         ref->weight},
+                           err);
 }
 
 /* A given end: a document's key, or "key#anchor", or "key#3" for its chunk 3. */
@@ -186,13 +189,16 @@ static qp_code take_given(void *ctx, const qp_given *g, qp_err *err)
     size_t from = given_end(r, g->from, &exact, &from_chunk), to = given_end(r, g->to, &ignored, &to_chunk);
     if (from == QP_NOBODY || to == QP_NOBODY) {
         if (!r->unknown++)
-            snprintf(r->example, sizeof r->example, "'%.*s' to '%.*s'", (int)(g->from.n < 60 ? g->from.n : 60), g->from.at,
-                     (int)(g->to.n < 60 ? g->to.n : 60), g->to.at);
+            snprintf(r->example, sizeof r->example, "'%.*s' to '%.*s'", (int)(g->from.n < 60 ? g->from.n : 60),
+                     g->from.at, (int)(g->to.n < 60 ? g->to.n : 60), g->to.at);
         return QP_OK;
     }
     qp_code code = type_number(r, g->type, &type, err);
-    return code ? code : add_from(r, (struct link){(uint32_t)from, exact ? from_chunk : QP_WHOLE, (uint32_t)to, to_chunk,
-                                                   type, g->weight}, err);
+    return code ? code
+                : add_from(r,
+                           (struct link){(uint32_t)from, exact ? from_chunk : QP_WHOLE, (uint32_t)to, to_chunk, type,
+                                         g->weight},
+                           err);
 }
 
 static qp_code add_neighbours(struct resolver *r, qp_err *err)
@@ -225,8 +231,8 @@ static qp_code keep_edges(struct resolver *r, qp_store *store, qp_err *err)
     qsort(r->links, r->n, sizeof *r->links, by_ends);
     for (size_t i = 0; i < r->n; i++) {
         const struct link *l = &r->links[i], *p = n ? &r->links[n - 1] : NULL;
-        if (!p || p->from != l->from || p->from_chunk != l->from_chunk || p->to != l->to || p->to_chunk != l->to_chunk ||
-            p->type != l->type)
+        if (!p || p->from != l->from || p->from_chunk != l->from_chunk || p->to != l->to ||
+            p->to_chunk != l->to_chunk || p->type != l->type)
             r->links[n++] = *l;
     }
     r->n = n;
@@ -235,8 +241,11 @@ static qp_code keep_edges(struct resolver *r, qp_store *store, qp_err *err)
         return qp_oom(err);
     for (size_t i = 0; i < n; i++) {
         const struct link *l = &r->links[i];
-        edges[i] = (qp_edge){.from = r->names.documents[l->from].row, .to = r->names.documents[l->to].row,
-                             .from_chunk = l->from_chunk, .to_chunk = l->to_chunk, .type = qp_map_key(r->types, l->type),
+        edges[i] = (qp_edge){.from = r->names.documents[l->from].row,
+                             .to = r->names.documents[l->to].row,
+                             .from_chunk = l->from_chunk,
+                             .to_chunk = l->to_chunk,
+                             .type = qp_map_key(r->types, l->type),
                              .weight = l->weight};
     }
     qp_code code = qp_store_edges(store, edges, n, r->unknown, err);

@@ -20,7 +20,7 @@ struct entry {
 };
 
 struct list {
-    size_t from;   /* where it begins; the text's length if there is none */
+    size_t from; /* where it begins; the text's length if there is none */
     struct entry *entries;
     size_t n;
 };
@@ -28,8 +28,9 @@ struct list {
 /* Is the line a heading of a reference list? */
 static bool heads_list(qp_str line)
 {
-    static const char *const names[] = {"references", "bibliography", "literature cited", "works cited",
-                                        "literatur", "literaturverzeichnis", "références", "참고문헌", "参考文献"};
+    static const char *const names[] = {"references",  "bibliography", "literature cited",
+                                        "works cited", "literatur",    "literaturverzeichnis",
+                                        "références",  "참고문헌",     "参考文献"};
     line = qp_str_trim(line);
     while (line.n && (isdigit((unsigned char)line.at[0]) || strchr(".# \t", line.at[0]))) /* "7. References" */
         line = qp_str_slice(line, 1, line.n);
@@ -137,7 +138,8 @@ static void cite(qp_extract *x, struct entry *e, size_t at)
 {
     if (e) {
         e->cited = true;
-        qp_extract_mark(x, (qp_mark){.kind = QP_MARK_REFERENCE, .from = at, .type = QP_STR("cites"), .target = e->target});
+        qp_extract_mark(x,
+                        (qp_mark){.kind = QP_MARK_REFERENCE, .from = at, .type = QP_STR("cites"), .target = e->target});
     }
 }
 
@@ -189,12 +191,15 @@ static void scan_body(qp_extract *x, const struct list *l, qp_str s)
             at += n - 1;
         } else if (c == '(' && at && isalnum(before)) {
             size_t from = at; /* back to where the name of a man page could begin */
-            while (from && at - from < 64 && (isalnum((unsigned char)s.at[from - 1]) || strchr("_.:+-", s.at[from - 1])))
+            while (from && at - from < 64 &&
+                   (isalnum((unsigned char)s.at[from - 1]) || strchr("_.:+-", s.at[from - 1])))
                 from--;
             qp_str page = {s.at + from, s.n - from};
             n = qp_man_page_at(page);
             if (n > at - from)
-                qp_extract_mark(x, (qp_mark){.kind = QP_MARK_REFERENCE, .from = from, .type = QP_STR("man"),
+                qp_extract_mark(x, (qp_mark){.kind = QP_MARK_REFERENCE,
+                                             .from = from,
+                                             .type = QP_STR("man"),
                                              .target = qp_str_slice(page, 0, n)});
         } else if ((c == '1' || (c | 0x20) == 'a') && !isalnum(before) && (n = qp_identifier_at(rest, &id, x->mem))) {
             qp_extract_mark(x, (qp_mark){.kind = QP_MARK_REFERENCE, .from = at, .type = QP_STR("cites"), .target = id});
@@ -229,7 +234,10 @@ void qp_scan_references(qp_extract *x, const char *format)
     scan_body(x, &l, s);
     for (size_t i = 0; i < l.n; i++)
         if (!l.entries[i].cited)
-            qp_extract_mark(x, (qp_mark){.kind = QP_MARK_REFERENCE, .level = 1, .from = l.from, .type = QP_STR("cites"),
+            qp_extract_mark(x, (qp_mark){.kind = QP_MARK_REFERENCE,
+                                         .level = 1,
+                                         .from = l.from,
+                                         .type = QP_STR("cites"),
                                          .target = l.entries[i].target});
     own_identifier(x, s, format);
 }

@@ -11,8 +11,8 @@ static const qp_opt options[] = {
      OPTION(chunk), "auto", 0, 0, "auto|tokens|chars|whole"},
     {"chunk_size", "the longest chunk; 0: 256 tokens, or what the embedder reads if that is less; 4,096 characters",
      QP_INT, OPTION(chunk_size), "0", 0, 1e6, NULL},
-    {"overlap", "what a chunk repeats of the one before it, at most, in whole sentences", QP_INT, OPTION(overlap), "0", 0,
-     1e6, NULL},
+    {"overlap", "what a chunk repeats of the one before it, at most, in whole sentences", QP_INT, OPTION(overlap), "0",
+     0, 1e6, NULL},
     {"language", "stems of this language for BM25: en, de, fr, ..., none", QP_TEXT, OPTION(language), "en", 0, 0, NULL},
     {"include", "of a folder only files that match: \"*.md,src/**\"", QP_TEXT, OPTION(include), "", 0, 0, NULL},
     {"exclude", "of a folder no files that match", QP_TEXT, OPTION(exclude), "", 0, 0, NULL},
@@ -25,7 +25,9 @@ static const qp_opt options[] = {
 
 const qp_op *qp_ingest_options(void)
 {
-    static const qp_op op = {.name = "index", .help = "reads documents into an index", .opts = options,
+    static const qp_op op = {.name = "index",
+                             .help = "reads documents into an index",
+                             .opts = options,
                              .opt_size = sizeof(qp_reading)};
     return &op;
 }
@@ -92,10 +94,8 @@ qp_digest qp_reading_digest(const qp_reading *r, const qp_cutting *c)
     char numbers[100];
     int n = snprintf(numbers, sizeof numbers, "%d %u %u", (int)c->unit, c->size, c->overlap);
     const qp_str parts[] = {QP_STR("reading 1"), /* a new number where the readers change what they give */
-                            {numbers, (size_t)n},
-                            qp_str_of(c->counter ? c->counter->digest : ""),
-                            qp_str_of(r->references),
-                            qp_str_of(r->format),
+                            {numbers, (size_t)n},     qp_str_of(c->counter ? c->counter->digest : ""),
+                            qp_str_of(r->references), qp_str_of(r->format),
                             qp_str_of(r->language)};
     return qp_digest_parts(parts, sizeof parts / sizeof *parts);
 }

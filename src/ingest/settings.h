@@ -8,7 +8,7 @@
 #include "store/store.h"
 
 typedef struct qp_reading {
-    const char *chunk;      /* "auto", "tokens", "chars", "whole" */
+    const char *chunk; /* "auto", "tokens", "chars", "whole" */
     int64_t chunk_size, overlap;
     const char *language, *include, *exclude, *format, *references;
 } qp_reading;

@@ -137,7 +137,9 @@ static qp_code read_file(qp_job *job, qp_batch *batch, const char *path, size_t 
         return code;
     if (!format->read)
         return read_records(job, batch, format, path, (qp_str){0}, key, err);
-    qp_item item = {.format = format, .path = (char *)(uintptr_t)path, .key = key,
+    qp_item item = {.format = format,
+                    .path = (char *)(uintptr_t)path,
+                    .key = key,
                     .size = stat(path, &st) ? 0 : (size_t)st.st_size};
     return qp_batch_add(batch, &item, err);
 }
@@ -202,13 +204,16 @@ static qp_code read_input(qp_job *job, qp_batch *batch, qp_err *err)
         else if (n < 0 && errno == EINTR && qp_job_tell(job, "read", "-", false, NULL) == QP_OK)
             n = 1;
     }
-    qp_code code = bytes.oom ? qp_oom(err) : n < 0 ? qp_fail(err, QP_INPUT, "standard input: %s", strerror(errno)) : QP_OK;
+    qp_code code = bytes.oom ? qp_oom(err)
+                   : n < 0   ? qp_fail(err, QP_INPUT, "standard input: %s", strerror(errno))
+                             : QP_OK;
     const qp_format *format = qp_format_named(job->reading.format);
     qp_str all = qp_buf_view(&bytes);
     if (!format)
         format = qp_format_of((qp_str){"", 0}, qp_str_slice(all, 0, HEAD));
     if (!code && !format)
-        code = qp_fail(err, QP_INPUT, "standard input: neither text nor a format that is read; say which: -o format=...");
+        code =
+            qp_fail(err, QP_INPUT, "standard input: neither text nor a format that is read; say which: -o format=...");
     if (!code && format->read) {
         code = qp_batch_add(batch, &(qp_item){.format = format, .key = QP_STR("stdin"), .bytes = all}, err);
         code = code ? code : qp_batch_flush(batch, err);
@@ -249,8 +254,8 @@ static qp_code read_place(qp_job *job, qp_batch *batch, const char *path, qp_err
     if (qp_path_exists(corpus))
         return read_dataset(job, batch, path, corpus, err);
     if (qp_path_exists(triples) || qp_path_exists(queries))
-        return qp_fail(err, QP_INPUT, "%s: a data set without corpus.jsonl; a graph without documents cannot be indexed yet",
-                       path);
+        return qp_fail(err, QP_INPUT,
+                       "%s: a data set without corpus.jsonl; a graph without documents cannot be indexed yet", path);
     return read_folder(job, batch, path, err);
 }
 

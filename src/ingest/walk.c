@@ -15,8 +15,8 @@ struct level { /* a folder that is open */
     const struct level *above;
     dev_t device;
     ino_t inode;
-    size_t prefix;  /* bytes of `relative` that name this folder, with its "/" */
-    qp_buf ignore;  /* its ignore files, one after the other */
+    size_t prefix; /* bytes of `relative` that name this folder, with its "/" */
+    qp_buf ignore; /* its ignore files, one after the other */
 };
 
 struct walker {
@@ -69,7 +69,8 @@ static void complain(struct walker *w, const char *path)
     }
 }
 
-static qp_code walk(struct walker *w, const char *path, qp_str relative, const struct level *above, int depth, qp_err *);
+static qp_code walk(struct walker *w, const char *path, qp_str relative, const struct level *above, int depth,
+                    qp_err *);
 
 static qp_code entry(struct walker *w, const char *folder, const char *name, const struct level *level, int depth,
                      qp_err *err)

@@ -11,7 +11,7 @@ typedef struct qp_file {
 } qp_file;
 
 typedef struct qp_files {
-    qp_file *at;     /* in byte order of `relative`; in the arena */
+    qp_file *at; /* in byte order of `relative`; in the arena */
     size_t n;
     uint64_t unreadable; /* folders that could not be opened */
 } qp_files;

@@ -16,8 +16,9 @@ xmlTextReaderPtr qp_xml_open(qp_str bytes)
     pthread_once(&once, xmlInitParser);
     if (bytes.n > INT_MAX)
         return NULL;
-    xmlTextReaderPtr r = xmlReaderForMemory(bytes.n ? bytes.at : " ", bytes.n ? (int)bytes.n : 1, NULL, NULL,
-                                            XML_PARSE_NONET | XML_PARSE_RECOVER | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
+    xmlTextReaderPtr r =
+        xmlReaderForMemory(bytes.n ? bytes.at : " ", bytes.n ? (int)bytes.n : 1, NULL, NULL,
+                           XML_PARSE_NONET | XML_PARSE_RECOVER | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
     if (r)
         xmlTextReaderSetStructuredErrorHandler(r, silence, NULL);
     return r;

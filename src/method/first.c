@@ -11,14 +11,10 @@ qp_set qp_hybrid(qp_query *q, const char *how, float weight, uint32_t depth, uin
 qp_set qp_first(qp_query *q, const char *first, uint32_t k)
 {
     switch (*first) {
-    case 'h':
-        return qp_hybrid(q, "minmax", .5f, k > DEPTH ? k : DEPTH, k);
-    case 'b':
-        return qp_search(q, "node.bm25", k);
-    case 't':
-        return qp_search(q, "node.tfidf", k);
-    default:
-        return qp_search(q, "node.dense", k);
+    case 'h': return qp_hybrid(q, "minmax", .5f, k > DEPTH ? k : DEPTH, k);
+    case 'b': return qp_search(q, "node.bm25", k);
+    case 't': return qp_search(q, "node.tfidf", k);
+    default: return qp_search(q, "node.dense", k);
     }
 }
 

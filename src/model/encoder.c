@@ -28,8 +28,8 @@ struct qp_encoder {
     const qp_kernels *kernels;
     uint32_t width, feed, heads, n_layers, positions;
     float epsilon;
-    qp_tensor tokens;            /* read where they lie: a text touches few of them */
-    float *position, *segment;   /* positions x width; 2 x width */
+    qp_tensor tokens;          /* read where they lie: a text touches few of them */
+    float *position, *segment; /* positions x width; 2 x width */
     bool has_segments;
     affine embedded;
     layer *layers;
@@ -40,9 +40,11 @@ struct qp_encoder {
 static qp_code find_tensor(const qp_gguf *g, const char *name, uint32_t rows, uint32_t cols, qp_tensor *t, qp_err *err)
 {
     if (!qp_gguf_tensor(g, name, t))
-        return qp_fail(err, QP_MODEL, "%s: has no tensor %s, so it is not a BERT encoder that can be run", g->path, name);
+        return qp_fail(err, QP_MODEL, "%s: has no tensor %s, so it is not a BERT encoder that can be run", g->path,
+                       name);
     if ((rows && t->rows != rows) || (cols && t->cols != cols))
-        return qp_fail(err, QP_MODEL, "%s: tensor %s is %u x %u, wanted %u x %u", g->path, name, t->rows, t->cols, rows, cols);
+        return qp_fail(err, QP_MODEL, "%s: tensor %s is %u x %u, wanted %u x %u", g->path, name, t->rows, t->cols, rows,
+                       cols);
     if (!qp_tensor_is_readable(t))
         return qp_fail(err, QP_MODEL, "%s: tensor %s is of a type that cannot be read as numbers", g->path, name);
     return QP_OK;
@@ -72,8 +74,8 @@ static qp_code read_affine(const qp_gguf *g, const char *name, uint32_t n, affin
 }
 
 /* One matrix from `parts` tensors of n / parts rows each; biases may be absent. */
-static qp_code read_linear(const qp_encoder *e, uint32_t at, const char *const *names, uint32_t parts, uint32_t n, uint32_t k,
-                           linear *l, qp_err *err)
+static qp_code read_linear(const qp_encoder *e, uint32_t at, const char *const *names, uint32_t parts, uint32_t n,
+                           uint32_t k, linear *l, qp_err *err)
 {
     float *w = malloc((size_t)n * k * sizeof *w);
     *l = (linear){NULL, calloc(n, sizeof(float)), n, k};
@@ -106,7 +108,8 @@ static qp_code read_layer(void *self, int worker, size_t i, qp_err *err)
     layer *l = e->layers + i;
     uint32_t at = (uint32_t)i;
     char name[40];
-    qp_code code = read_linear(e, at, (const char *[]){"attn_q", "attn_k", "attn_v"}, 3, 3 * e->width, e->width, &l->qkv, err);
+    qp_code code =
+        read_linear(e, at, (const char *[]){"attn_q", "attn_k", "attn_v"}, 3, 3 * e->width, e->width, &l->qkv, err);
     if (!code)
         code = read_linear(e, at, (const char *[]){"attn_output"}, 1, e->width, e->width, &l->out, err);
     if (!code)
@@ -131,12 +134,14 @@ static qp_code read_sizes(qp_encoder *e, qp_err *err)
     if (!qp_gguf_uint(g, "bert.embedding_length", &width) || !qp_gguf_uint(g, "bert.attention.head_count", &heads) ||
         !qp_gguf_uint(g, "bert.block_count", &layers) || !qp_gguf_uint(g, "bert.feed_forward_length", &feed) ||
         !qp_gguf_real(g, "bert.attention.layer_norm_epsilon", &epsilon))
-        return qp_fail(err, QP_MODEL, "%s: lacks a bert.* key (embedding_length, feed_forward_length, block_count, "
-                       "attention.head_count, attention.layer_norm_epsilon)", g->path);
+        return qp_fail(err, QP_MODEL,
+                       "%s: lacks a bert.* key (embedding_length, feed_forward_length, block_count, "
+                       "attention.head_count, attention.layer_norm_epsilon)",
+                       g->path);
     if (!width || width > MOST_WIDTH || !feed || feed > 8 * MOST_WIDTH || !layers || layers > MOST_LAYERS || !heads ||
         width % heads)
-        return qp_fail(err, QP_MODEL, "%s: sizes make no BERT: width %zu, feed-forward %zu, %zu layers, %zu heads", g->path,
-                       (size_t)width, (size_t)feed, (size_t)layers, (size_t)heads);
+        return qp_fail(err, QP_MODEL, "%s: sizes make no BERT: width %zu, feed-forward %zu, %zu layers, %zu heads",
+                       g->path, (size_t)width, (size_t)feed, (size_t)layers, (size_t)heads);
     e->width = (uint32_t)width;
     e->heads = (uint32_t)heads;
     e->feed = (uint32_t)feed;
@@ -249,8 +254,8 @@ bool qp_encoder_has_segments(const qp_encoder *e)
 
 /* ---- workspace ---- */
 
-typedef struct span { /* a sequence among the rows of a batch */
-    uint32_t from, n;     /* its rows */
+typedef struct span {      /* a sequence among the rows of a batch */
+    uint32_t from, n;      /* its rows */
     uint32_t asks, n_asks; /* those that ask in attention, as rows of what goes on: all, or the first alone */
 } span;
 
@@ -282,12 +287,14 @@ static void *carve(uint8_t **at, size_t bytes)
     return piece;
 }
 
-static qp_code workspace_fit(qp_workspace *w, const qp_encoder *e, uint32_t rows, uint32_t longest, uint32_t n, qp_err *err)
+static qp_code workspace_fit(qp_workspace *w, const qp_encoder *e, uint32_t rows, uint32_t longest, uint32_t n,
+                             qp_err *err)
 {
     const size_t f = sizeof(float), row = e->width * f, head = e->width / e->heads;
     size_t keys = qp_packed_size(e->kernels, longest, (uint32_t)head) * e->kernels->item;
     size_t values = qp_packed_size(e->kernels, (uint32_t)head, longest) * e->kernels->item;
-    size_t size = rows * (5 * row + e->feed * f) + (size_t)longest * longest * f + keys + values + n * sizeof(span) + 9 * 64;
+    size_t size =
+        rows * (5 * row + e->feed * f) + (size_t)longest * longest * f + keys + values + n * sizeof(span) + 9 * 64;
     if (size > w->size) {
         free(w->block);
         size = (size + size / 4 + 63) / 64 * 64;
@@ -355,7 +362,8 @@ static uint32_t keep_first(const qp_encoder *e, qp_workspace *w, uint32_t n)
     return n;
 }
 
-static uint32_t run_layer(const qp_encoder *e, qp_workspace *w, const layer *l, uint32_t rows, uint32_t n, bool first_only)
+static uint32_t run_layer(const qp_encoder *e, qp_workspace *w, const layer *l, uint32_t rows, uint32_t n,
+                          bool first_only)
 {
     run_linear(e, &l->qkv, w->x, rows, false, w->qkv);
     if (first_only)
@@ -364,7 +372,8 @@ static uint32_t run_layer(const qp_encoder *e, qp_workspace *w, const layer *l, 
         attend(e, w, w->spans + i);
     run_linear(e, &l->out, w->mixed, rows, true, w->x);
     for (uint32_t i = 0; i < rows; i++)
-        e->kernels->norm(w->x + (size_t)i * e->width, e->width, l->after_attention.gain, l->after_attention.bias, e->epsilon);
+        e->kernels->norm(w->x + (size_t)i * e->width, e->width, l->after_attention.gain, l->after_attention.bias,
+                         e->epsilon);
     run_linear(e, &l->up, w->x, rows, false, w->feed);
     e->kernels->gelu(w->feed, (size_t)rows * e->feed);
     run_linear(e, &l->down, w->feed, rows, true, w->x);
@@ -389,8 +398,8 @@ static qp_code check_sequence(const qp_encoder *e, const qp_sequence *s, qp_err 
         return qp_fail(err, QP_BUG, "%s: a sequence of %u tokens, wanted 1 to %u", e->file->path, s->n, e->positions);
     for (uint32_t i = 0; i < s->n; i++)
         if (s->ids[i] < 0 || (uint32_t)s->ids[i] >= e->tokens.rows)
-            return qp_fail(err, QP_MODEL, "%s: the vocabulary gave token %d, the model has %u", e->file->path, s->ids[i],
-                           e->tokens.rows);
+            return qp_fail(err, QP_MODEL, "%s: the vocabulary gave token %d, the model has %u", e->file->path,
+                           s->ids[i], e->tokens.rows);
     return QP_OK;
 }
 

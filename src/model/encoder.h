@@ -23,15 +23,15 @@ typedef struct qp_workspace qp_workspace;
 
 /* QP_MODEL if a tensor is missing or of another shape than the rest says. The file must outlive the encoder. */
 qp_code qp_encoder_open(const qp_gguf *, int threads, qp_encoder **, qp_err *);
-void qp_encoder_close(qp_encoder *); /* takes null */
-uint32_t qp_encoder_width(const qp_encoder *);     /* of a row */
+void qp_encoder_close(qp_encoder *);           /* takes null */
+uint32_t qp_encoder_width(const qp_encoder *); /* of a row */
 uint32_t qp_encoder_heads(const qp_encoder *);
 uint32_t qp_encoder_positions(const qp_encoder *); /* longest sequence */
 uint32_t qp_encoder_tokens(const qp_encoder *);    /* ids are below this */
 /* Do segments 0 and 1 differ at all in this file? */
 bool qp_encoder_has_segments(const qp_encoder *);
 
-qp_workspace *qp_workspace_new(void); /* null without memory; it grows to the largest batch and stays */
+qp_workspace *qp_workspace_new(void);   /* null without memory; it grows to the largest batch and stays */
 void qp_workspace_free(qp_workspace *); /* takes null */
 
 /* n sequences to n x width floats, not normalised. QP_BUG if an id or a length is out of range. */

@@ -52,8 +52,10 @@ static qp_code check_tensors(const qp_gguf *g, qp_err *err)
     for (int64_t i = 0; i < gguf_get_n_tensors(g->meta); i++) {
         size_t offset = gguf_get_tensor_offset(g->meta, i), size = gguf_get_tensor_size(g->meta, i);
         if (offset > room || size > room - offset)
-            return qp_fail(err, QP_MODEL, "%s: cut short: tensor %.64s wants bytes up to %zu, the file has %zu; fetch it "
-                           "again", g->path, gguf_get_tensor_name(g->meta, i), start + offset + size, g->file.n);
+            return qp_fail(err, QP_MODEL,
+                           "%s: cut short: tensor %.64s wants bytes up to %zu, the file has %zu; fetch it "
+                           "again",
+                           g->path, gguf_get_tensor_name(g->meta, i), start + offset + size, g->file.n);
     }
     return QP_OK;
 }
@@ -69,8 +71,10 @@ qp_code qp_gguf_open(const char *path, qp_gguf *g, qp_err *err)
     if (!(g->path = strdup(path)))
         code = qp_oom(err);
     else if (g->file.n < 24 || memcmp(g->file.at, "GGUF", 4))
-        code = qp_fail(err, QP_MODEL, "%s: not a GGUF file (it must begin with 'GGUF'); `quipu model import` converts "
-                       "safetensors", path);
+        code = qp_fail(err, QP_MODEL,
+                       "%s: not a GGUF file (it must begin with 'GGUF'); `quipu model import` converts "
+                       "safetensors",
+                       path);
     else if (!(g->meta = gguf_init_from_buffer(g->file.at, g->file.n, (struct gguf_init_params){.no_alloc = true})))
         code = qp_fail(err, QP_MODEL, "%s: damaged or cut short: %s", path,
                        reason[0] ? reason : "its header cannot be read");
@@ -130,29 +134,14 @@ bool qp_gguf_uint(const qp_gguf *g, const char *key, uint64_t *value)
     if (id < 0)
         return false;
     switch (gguf_get_kv_type(g->meta, id)) {
-    case GGUF_TYPE_BOOL:
-        n = gguf_get_val_bool(g->meta, id);
-        break;
-    case GGUF_TYPE_UINT8:
-        n = gguf_get_val_u8(g->meta, id);
-        break;
-    case GGUF_TYPE_UINT16:
-        n = gguf_get_val_u16(g->meta, id);
-        break;
-    case GGUF_TYPE_UINT32:
-        n = gguf_get_val_u32(g->meta, id);
-        break;
-    case GGUF_TYPE_UINT64:
-        n = (int64_t)gguf_get_val_u64(g->meta, id);
-        break;
-    case GGUF_TYPE_INT32:
-        n = gguf_get_val_i32(g->meta, id);
-        break;
-    case GGUF_TYPE_INT64:
-        n = gguf_get_val_i64(g->meta, id);
-        break;
-    default:
-        return false;
+    case GGUF_TYPE_BOOL: n = gguf_get_val_bool(g->meta, id); break;
+    case GGUF_TYPE_UINT8: n = gguf_get_val_u8(g->meta, id); break;
+    case GGUF_TYPE_UINT16: n = gguf_get_val_u16(g->meta, id); break;
+    case GGUF_TYPE_UINT32: n = gguf_get_val_u32(g->meta, id); break;
+    case GGUF_TYPE_UINT64: n = (int64_t)gguf_get_val_u64(g->meta, id); break;
+    case GGUF_TYPE_INT32: n = gguf_get_val_i32(g->meta, id); break;
+    case GGUF_TYPE_INT64: n = gguf_get_val_i64(g->meta, id); break;
+    default: return false;
     }
     *value = (uint64_t)n;
     return n >= 0;

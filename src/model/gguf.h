@@ -26,13 +26,13 @@ qp_digest qp_gguf_digest(const qp_gguf *, qp_str settings);
 
 /* Values by key. A key of another type counts as absent. */
 bool qp_gguf_has(const qp_gguf *, const char *key);
-qp_str qp_gguf_text(const qp_gguf *, const char *key);                        /* n == 0: absent */
-bool qp_gguf_uint(const qp_gguf *, const char *key, uint64_t *value);         /* any integer type, or bool */
+qp_str qp_gguf_text(const qp_gguf *, const char *key);                /* n == 0: absent */
+bool qp_gguf_uint(const qp_gguf *, const char *key, uint64_t *value); /* any integer type, or bool */
 bool qp_gguf_real(const qp_gguf *, const char *key, double *value);
 /* The i-th of an array of strings; n == 0 past its end. */
-size_t qp_gguf_texts(const qp_gguf *, const char *key);                       /* length; 0: absent */
+size_t qp_gguf_texts(const qp_gguf *, const char *key); /* length; 0: absent */
 qp_str qp_gguf_text_at(const qp_gguf *, const char *key, size_t i);
-const int32_t *qp_gguf_ints(const qp_gguf *, const char *key, size_t *n);     /* null: absent */
+const int32_t *qp_gguf_ints(const qp_gguf *, const char *key, size_t *n); /* null: absent */
 
 /* A tensor of `rows` x `cols` (a vector: rows 1). */
 typedef struct qp_tensor {

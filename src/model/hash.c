@@ -169,9 +169,18 @@ qp_code qp_model_open_hash(uint32_t dim, qp_model **out, qp_err *err)
     dim = dim ? dim : DIM;
     snprintf(m->name, sizeof m->name, "hash:%u", dim);
     m->digest = qp_digest_of(qp_str_of(m->name));
-    m->model = (qp_model){.self = m, .name = m->name, .digest = m->digest.hex, .dim = dim, .width = WIDTH,
-                          .max_tokens = UINT32_MAX, .embed = hash_embed, .latent = hash_latent, .head = hash_head,
-                          .rank = hash_rank, .count = hash_count, .close = free};
+    m->model = (qp_model){.self = m,
+                          .name = m->name,
+                          .digest = m->digest.hex,
+                          .dim = dim,
+                          .width = WIDTH,
+                          .max_tokens = UINT32_MAX,
+                          .embed = hash_embed,
+                          .latent = hash_latent,
+                          .head = hash_head,
+                          .rank = hash_rank,
+                          .count = hash_count,
+                          .close = free};
     *out = &m->model;
     return QP_OK;
 }

@@ -303,10 +303,8 @@ static qp_http_verdict judge(attempt *a, CURLcode rc, qp_err *err)
         case CURLE_URL_MALFORMAT:
         case CURLE_UNSUPPORTED_PROTOCOL:
         case CURLE_PEER_FAILED_VERIFICATION:
-        case CURLE_SSL_CONNECT_ERROR:
-            return QP_HTTP_REFUSED;
-        default:
-            return QP_HTTP_BROKEN;
+        case CURLE_SSL_CONNECT_ERROR: return QP_HTTP_REFUSED;
+        default: return QP_HTTP_BROKEN;
         }
     }
     if (a->status != 200)

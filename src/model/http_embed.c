@@ -66,8 +66,7 @@ static qp_http_verdict read_vector(const batch *b, yyjson_val *vector, float *ou
 
     if (!yyjson_is_arr(vector) || yyjson_arr_size(vector) != b->dim)
         return refuse(b, err, "a vector of another dimension", (double)yyjson_arr_size(vector), b->dim);
-    yyjson_arr_foreach(vector, i, n, item)
-    {
+    yyjson_arr_foreach(vector, i, n, item) {
         double x = yyjson_is_num(item) ? yyjson_get_num(item) : NAN;
         if (!isfinite((float)x)) {
             qp_fail(err, QP_MODEL, "%s: the answer has a vector with something that is no finite number", b->m->name);
@@ -106,8 +105,7 @@ static qp_http_verdict read_items(const batch *b, yyjson_val *items, qp_err *err
         return refuse(b, err, b->query ? "another number of scores" : "another number of vectors",
                       (double)yyjson_arr_size(items), b->n);
     memset(b->seen, 0, b->n * sizeof *b->seen);
-    yyjson_arr_foreach(items, i, n, item)
-    {
+    yyjson_arr_foreach(items, i, n, item) {
         yyjson_val *index = yyjson_obj_get(item, "index");
         uint64_t at = yyjson_is_uint(index) ? yyjson_get_uint(index) : i;
         if (at >= b->n || b->seen[at])

@@ -175,8 +175,7 @@ static qp_code read_pooling(const char *folder, uint32_t *pooling, qp_err *err)
     const char *mode = yyjson_get_str(yyjson_obj_get(root, "pooling_mode"));
     size_t i, n, modes = 0;
 
-    yyjson_obj_foreach(root, i, n, key, value)
-    {
+    yyjson_obj_foreach(root, i, n, key, value) {
         if (!yyjson_is_true(value) || strncmp(yyjson_get_str(key), "pooling_mode_", 13))
             continue;
         modes++;
@@ -198,8 +197,7 @@ static qp_code read_modules(const qp_checkpoint *c, uint32_t *pooling, qp_err *e
     yyjson_val *module;
     qp_code code = qp_checkpoint_json(c->folder, "modules.json", &modules, err);
 
-    yyjson_arr_foreach(yyjson_doc_get_root(modules), i, n, module)
-    {
+    yyjson_arr_foreach(yyjson_doc_get_root(modules), i, n, module) {
         const char *type = yyjson_get_str(yyjson_obj_get(module, "type"));
         const char *path = yyjson_get_str(yyjson_obj_get(module, "path"));
         if (code)
@@ -249,11 +247,11 @@ static bool pair_has_segments(const qp_checkpoint *c)
         return false;
     names = yyjson_obj_get(c->tokenizer_config, "model_input_names");
     bool named = !yyjson_is_arr(names);
-    yyjson_arr_foreach(names, i, n, item) named |= yyjson_equals_str(item, "token_type_ids");
+    yyjson_arr_foreach(names, i, n, item)
+        named |= yyjson_equals_str(item, "token_type_ids");
     if (!named)
         return false;
-    yyjson_arr_foreach(yyjson_obj_get(post, "pair"), i, n, item)
-    {
+    yyjson_arr_foreach(yyjson_obj_get(post, "pair"), i, n, item) {
         yyjson_val *sequence = yyjson_obj_get(item, "Sequence");
         if (yyjson_equals_str(yyjson_obj_get(sequence, "id"), "B"))
             return yyjson_get_uint(yyjson_obj_get(sequence, "type_id")) == 1;

@@ -45,18 +45,13 @@ static bool read_field(wire *w, field *f)
         if (!read_varint(w, &f->value))
             goto damaged;
         return true;
-    case 1:
-        n = 8;
-        break;
+    case 1: n = 8; break;
     case 2:
         if (!read_varint(w, &n))
             goto damaged;
         break;
-    case 5:
-        n = 4;
-        break;
-    default:
-        goto damaged;
+    case 5: n = 4; break;
+    default: goto damaged;
     }
     if (n > (uint64_t)(w->end - w->at))
         goto damaged;

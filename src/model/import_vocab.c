@@ -34,8 +34,7 @@ static qp_code read_token_map(qp_vocab *v, const qp_checkpoint *c, const char *w
     yyjson_val *map = yyjson_obj_get(yyjson_obj_get(c->tokenizer, "model"), "vocab"), *token, *id;
     size_t i, n;
 
-    yyjson_obj_foreach(map, i, n, token, id)
-    {
+    yyjson_obj_foreach(map, i, n, token, id) {
         if (!yyjson_is_uint(id))
             return qp_fail(err, QP_INPUT, "%s: token '%.40s' has no id", where, yyjson_get_str(token));
         qp_code code = qp_vocab_set(v, c->mem, yyjson_get_uint(id), json_str(token), 0, QP_TOKEN_NORMAL, where, err);
@@ -52,8 +51,7 @@ static qp_code read_pieces(qp_vocab *v, const qp_checkpoint *c, const char *wher
     yyjson_val *unknown = yyjson_obj_get(model, "unk_id");
     size_t i, n;
 
-    yyjson_arr_foreach(yyjson_obj_get(model, "vocab"), i, n, pair)
-    {
+    yyjson_arr_foreach(yyjson_obj_get(model, "vocab"), i, n, pair) {
         yyjson_val *piece = yyjson_arr_get(pair, 0), *score = yyjson_arr_get(pair, 1);
         if (!yyjson_is_str(piece) || !yyjson_is_num(score))
             return qp_fail(err, QP_INPUT, "%s: piece %zu is no pair of text and score", where, i);
@@ -72,8 +70,7 @@ static qp_code read_added(qp_vocab *v, const qp_checkpoint *c, const char *where
     yyjson_val *token;
     size_t i, n;
 
-    yyjson_arr_foreach(yyjson_obj_get(c->tokenizer, "added_tokens"), i, n, token)
-    {
+    yyjson_arr_foreach(yyjson_obj_get(c->tokenizer, "added_tokens"), i, n, token) {
         yyjson_val *id = yyjson_obj_get(token, "id"), *text = yyjson_obj_get(token, "content");
         if (!yyjson_is_uint(id) || !yyjson_is_str(text))
             return qp_fail(err, QP_INPUT, "%s: added token %zu has no id or content", where, i);
@@ -249,8 +246,7 @@ static qp_code write_merges(const qp_checkpoint *c, struct gguf_context *out, qp
 
     if (!lines)
         return qp_oom(err);
-    yyjson_arr_foreach(merges, i, n, merge)
-    {
+    yyjson_arr_foreach(merges, i, n, merge) {
         const char *a = yyjson_get_str(yyjson_arr_get(merge, 0)), *b = yyjson_get_str(yyjson_arr_get(merge, 1));
         lines[i] = yyjson_is_str(merge) ? yyjson_get_str(merge)
                    : a && b             ? qp_arena_fmt(c->mem, "%s %s", a, b).at

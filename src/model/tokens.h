@@ -5,11 +5,11 @@
 #include "model/wordpiece.h"
 
 typedef struct qp_tokenizer {
-    qp_wordpiece wordpiece;           /* BERT's, ours; or */
-    struct llama_model *llama;        /* SentencePiece and BPE, by llama.cpp; null: WordPiece */
+    qp_wordpiece wordpiece;    /* BERT's, ours; or */
+    struct llama_model *llama; /* SentencePiece and BPE, by llama.cpp; null: WordPiece */
     const struct llama_vocab *vocab;
-    int32_t begin, end;               /* [CLS] and [SEP], or <s> and </s> */
-    uint32_t between;                 /* how many `end` stand between query and passage */
+    int32_t begin, end; /* [CLS] and [SEP], or <s> and </s> */
+    uint32_t between;   /* how many `end` stand between query and passage */
 } qp_tokenizer;
 
 qp_code qp_tokenizer_open(const qp_gguf *, qp_tokenizer *, qp_err *);

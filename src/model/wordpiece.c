@@ -34,7 +34,8 @@ static qp_code find_special(const qp_wordpiece *w, const qp_gguf *g, const char 
 {
     const uint64_t *slot = qp_map_get(w->vocabulary, qp_str_of(spelling));
     if (!slot)
-        return qp_fail(err, QP_MODEL, "%s: its vocabulary has no %s, so it is not a BERT WordPiece one", g->path, spelling);
+        return qp_fail(err, QP_MODEL, "%s: its vocabulary has no %s, so it is not a BERT WordPiece one", g->path,
+                       spelling);
     *id = (int32_t)*slot;
     return QP_OK;
 }
@@ -48,7 +49,8 @@ static qp_code find_specials(qp_wordpiece *w, const qp_gguf *g, qp_err *err)
         code = find_special(w, g, "[UNK]", &w->unk, err);
     if (code)
         return code;
-    const uint64_t *pad = qp_map_get(w->vocabulary, QP_STR("[PAD]")), *mask = qp_map_get(w->vocabulary, QP_STR("[MASK]"));
+    const uint64_t *pad = qp_map_get(w->vocabulary, QP_STR("[PAD]")),
+                   *mask = qp_map_get(w->vocabulary, QP_STR("[MASK]"));
     w->pad = pad ? (int32_t)*pad : -1;
     w->mask = mask ? (int32_t)*mask : -1;
     return QP_OK;
@@ -66,7 +68,8 @@ qp_code qp_wordpiece_open(const qp_gguf *g, qp_wordpiece *w, qp_err *err)
     for (size_t i = 0; i < n && !code; i++) {
         qp_str token = qp_gguf_text_at(g, "tokenizer.ggml.tokens", i);
         /* llama.cpp's converter marks [MASK] as a word where tokenizer_config.json does not list it as special. */
-        if (token.n > 5 && token.at[3] == '[' && qp_str_starts(token, QP_STR(WORD_START)) && qp_str_ends(token, QP_STR("]")))
+        if (token.n > 5 && token.at[3] == '[' && qp_str_starts(token, QP_STR(WORD_START)) &&
+            qp_str_ends(token, QP_STR("]")))
             token = qp_str_slice(token, 3, token.n);
         uint64_t *slot = qp_map_put(w->vocabulary, token, NULL);
         if (slot)
@@ -98,8 +101,8 @@ void qp_wordpiece_close(qp_wordpiece *w)
 typedef struct run {
     const qp_wordpiece *w;
     qp_ids *out;
-    uint32_t characters;                           /* in the word at hand */
-    uint32_t n;                                    /* bytes of it, WORD_START included */
+    uint32_t characters; /* in the word at hand */
+    uint32_t n;          /* bytes of it, WORD_START included */
     char word[sizeof WORD_START + 4 * LONGEST_WORD];
 } run;
 
@@ -151,28 +154,29 @@ static void add_to_word(run *r, int32_t c)
 /* HF tokenizers know the categories of Unicode 8: marks and punctuation of later scripts are letters to them. These are
  * the ranges where utf8proc knows better (found by asking both about every code point, tests/reference/wordpiece.py). */
 static const int32_t later[][2] = {
-    {0x61d, 0x61d}, {0x7fd, 0x7fd}, {0x890, 0x891}, {0x898, 0x89f}, {0x8ca, 0x8e2}, {0x9fd, 0x9fe}, {0xa76, 0xa76},
-    {0xafa, 0xaff}, {0xb55, 0xb55}, {0xc04, 0xc04}, {0xc3c, 0xc3c}, {0xc77, 0xc77}, {0xc84, 0xc84}, {0xd00, 0xd00},
-    {0xd3b, 0xd3c}, {0xd81, 0xd81}, {0xeba, 0xeba}, {0xece, 0xece},
-    {0x180f, 0x180f}, {0x1885, 0x1886}, {0x1abf, 0x1ace}, {0x1b7d, 0x1b7e}, {0x1df6, 0x1dfb}, {0x2e43, 0x2e4f},
-    {0x2e52, 0x2e5d}, {0xa82c, 0xa82c}, {0xa8c5, 0xa8c5}, {0xa8ff, 0xa8ff}, {0xa9bd, 0xa9bd}, {0x10d24, 0x10d27},
+    {0x61d, 0x61d},     {0x7fd, 0x7fd},     {0x890, 0x891},     {0x898, 0x89f},     {0x8ca, 0x8e2},
+    {0x9fd, 0x9fe},     {0xa76, 0xa76},     {0xafa, 0xaff},     {0xb55, 0xb55},     {0xc04, 0xc04},
+    {0xc3c, 0xc3c},     {0xc77, 0xc77},     {0xc84, 0xc84},     {0xd00, 0xd00},     {0xd3b, 0xd3c},
+    {0xd81, 0xd81},     {0xeba, 0xeba},     {0xece, 0xece},     {0x180f, 0x180f},   {0x1885, 0x1886},
+    {0x1abf, 0x1ace},   {0x1b7d, 0x1b7e},   {0x1df6, 0x1dfb},   {0x2e43, 0x2e4f},   {0x2e52, 0x2e5d},
+    {0xa82c, 0xa82c},   {0xa8c5, 0xa8c5},   {0xa8ff, 0xa8ff},   {0xa9bd, 0xa9bd},   {0x10d24, 0x10d27},
     {0x10eab, 0x10ead}, {0x10efd, 0x10eff}, {0x10f46, 0x10f50}, {0x10f55, 0x10f59}, {0x10f82, 0x10f89},
-    {0x11070, 0x11070}, {0x11073, 0x11074}, {0x110c2, 0x110c2}, {0x110cd, 0x110cd},
-    {0x111cf, 0x111cf}, {0x1123e, 0x1123e}, {0x11241, 0x11241}, {0x1133b, 0x1133b}, {0x11438, 0x1143f},
-    {0x11442, 0x11444}, {0x11446, 0x11446}, {0x1144b, 0x1144f}, {0x1145a, 0x1145b}, {0x1145d, 0x1145e},
-    {0x11660, 0x1166c}, {0x116b9, 0x116b9}, {0x1182f, 0x11837}, {0x11839, 0x1183b}, {0x1193b, 0x1193c},
-    {0x1193e, 0x1193e}, {0x11943, 0x11946}, {0x119d4, 0x119d7}, {0x119da, 0x119db}, {0x119e0, 0x119e0},
-    {0x119e2, 0x119e2}, {0x11a01, 0x11a0a}, {0x11a33, 0x11a38}, {0x11a3b, 0x11a47}, {0x11a51, 0x11a56},
-    {0x11a59, 0x11a5b}, {0x11a8a, 0x11a96}, {0x11a98, 0x11a9c}, {0x11a9e, 0x11aa2}, {0x11b00, 0x11b09},
-    {0x11c30, 0x11c36}, {0x11c38, 0x11c3d}, {0x11c3f, 0x11c3f}, {0x11c41, 0x11c45}, {0x11c70, 0x11c71},
-    {0x11c92, 0x11ca7}, {0x11caa, 0x11cb0}, {0x11cb2, 0x11cb3}, {0x11cb5, 0x11cb6}, {0x11d31, 0x11d36},
-    {0x11d3a, 0x11d3a}, {0x11d3c, 0x11d3d}, {0x11d3f, 0x11d45}, {0x11d47, 0x11d47}, {0x11d90, 0x11d91},
-    {0x11d95, 0x11d95}, {0x11d97, 0x11d97}, {0x11ef3, 0x11ef4}, {0x11ef7, 0x11ef8}, {0x11f00, 0x11f01},
-    {0x11f36, 0x11f3a}, {0x11f40, 0x11f40}, {0x11f42, 0x11f4f}, {0x11fff, 0x11fff}, {0x12ff1, 0x12ff2},
-    {0x13430, 0x13440}, {0x13447, 0x13455}, {0x16e97, 0x16e9a}, {0x16f4f, 0x16f4f}, {0x16fe2, 0x16fe2},
-    {0x16fe4, 0x16fe4}, {0x1cf00, 0x1cf2d}, {0x1cf30, 0x1cf46}, {0x1e000, 0x1e006}, {0x1e008, 0x1e018},
-    {0x1e01b, 0x1e021}, {0x1e023, 0x1e024}, {0x1e026, 0x1e02a}, {0x1e08f, 0x1e08f}, {0x1e130, 0x1e136},
-    {0x1e2ae, 0x1e2ae}, {0x1e2ec, 0x1e2ef}, {0x1e4ec, 0x1e4ef}, {0x1e944, 0x1e94a}, {0x1e95e, 0x1e95f}};
+    {0x11070, 0x11070}, {0x11073, 0x11074}, {0x110c2, 0x110c2}, {0x110cd, 0x110cd}, {0x111cf, 0x111cf},
+    {0x1123e, 0x1123e}, {0x11241, 0x11241}, {0x1133b, 0x1133b}, {0x11438, 0x1143f}, {0x11442, 0x11444},
+    {0x11446, 0x11446}, {0x1144b, 0x1144f}, {0x1145a, 0x1145b}, {0x1145d, 0x1145e}, {0x11660, 0x1166c},
+    {0x116b9, 0x116b9}, {0x1182f, 0x11837}, {0x11839, 0x1183b}, {0x1193b, 0x1193c}, {0x1193e, 0x1193e},
+    {0x11943, 0x11946}, {0x119d4, 0x119d7}, {0x119da, 0x119db}, {0x119e0, 0x119e0}, {0x119e2, 0x119e2},
+    {0x11a01, 0x11a0a}, {0x11a33, 0x11a38}, {0x11a3b, 0x11a47}, {0x11a51, 0x11a56}, {0x11a59, 0x11a5b},
+    {0x11a8a, 0x11a96}, {0x11a98, 0x11a9c}, {0x11a9e, 0x11aa2}, {0x11b00, 0x11b09}, {0x11c30, 0x11c36},
+    {0x11c38, 0x11c3d}, {0x11c3f, 0x11c3f}, {0x11c41, 0x11c45}, {0x11c70, 0x11c71}, {0x11c92, 0x11ca7},
+    {0x11caa, 0x11cb0}, {0x11cb2, 0x11cb3}, {0x11cb5, 0x11cb6}, {0x11d31, 0x11d36}, {0x11d3a, 0x11d3a},
+    {0x11d3c, 0x11d3d}, {0x11d3f, 0x11d45}, {0x11d47, 0x11d47}, {0x11d90, 0x11d91}, {0x11d95, 0x11d95},
+    {0x11d97, 0x11d97}, {0x11ef3, 0x11ef4}, {0x11ef7, 0x11ef8}, {0x11f00, 0x11f01}, {0x11f36, 0x11f3a},
+    {0x11f40, 0x11f40}, {0x11f42, 0x11f4f}, {0x11fff, 0x11fff}, {0x12ff1, 0x12ff2}, {0x13430, 0x13440},
+    {0x13447, 0x13455}, {0x16e97, 0x16e9a}, {0x16f4f, 0x16f4f}, {0x16fe2, 0x16fe2}, {0x16fe4, 0x16fe4},
+    {0x1cf00, 0x1cf2d}, {0x1cf30, 0x1cf46}, {0x1e000, 0x1e006}, {0x1e008, 0x1e018}, {0x1e01b, 0x1e021},
+    {0x1e023, 0x1e024}, {0x1e026, 0x1e02a}, {0x1e08f, 0x1e08f}, {0x1e130, 0x1e136}, {0x1e2ae, 0x1e2ae},
+    {0x1e2ec, 0x1e2ef}, {0x1e4ec, 0x1e4ef}, {0x1e944, 0x1e94a}, {0x1e95e, 0x1e95f}};
 
 static utf8proc_category_t category(int32_t c)
 {
@@ -202,10 +206,8 @@ static bool is_dropped(int32_t c)
     switch (category(c)) {
     case UTF8PROC_CATEGORY_CC:
     case UTF8PROC_CATEGORY_CF:
-    case UTF8PROC_CATEGORY_CO:
-        return true;
-    default:
-        return false;
+    case UTF8PROC_CATEGORY_CO: return true;
+    default: return false;
     }
 }
 
@@ -214,10 +216,8 @@ static bool is_space(int32_t c)
     switch (category(c)) {
     case UTF8PROC_CATEGORY_ZS:
     case UTF8PROC_CATEGORY_ZL:
-    case UTF8PROC_CATEGORY_ZP:
-        return true;
-    default:
-        return c == '\t' || c == '\n' || c == '\r';
+    case UTF8PROC_CATEGORY_ZP: return true;
+    default: return c == '\t' || c == '\n' || c == '\r';
     }
 }
 
@@ -240,10 +240,8 @@ static bool is_punctuation(int32_t c)
     case UTF8PROC_CATEGORY_PE:
     case UTF8PROC_CATEGORY_PI:
     case UTF8PROC_CATEGORY_PF:
-    case UTF8PROC_CATEGORY_PO:
-        return true;
-    default:
-        return false;
+    case UTF8PROC_CATEGORY_PO: return true;
+    default: return false;
     }
 }
 
@@ -313,8 +311,11 @@ static uint32_t special_at(const qp_wordpiece *w, qp_str rest, int32_t *id)
     const struct {
         qp_str spelling;
         int32_t id;
-    } specials[] = {{QP_STR("[CLS]"), w->cls}, {QP_STR("[SEP]"), w->sep}, {QP_STR("[UNK]"), w->unk},
-                    {QP_STR("[PAD]"), w->pad}, {QP_STR("[MASK]"), w->mask}};
+    } specials[] = {{QP_STR("[CLS]"), w->cls},
+                    {QP_STR("[SEP]"), w->sep},
+                    {QP_STR("[UNK]"), w->unk},
+                    {QP_STR("[PAD]"), w->pad},
+                    {QP_STR("[MASK]"), w->mask}};
     for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
         if (specials[i].id >= 0 && qp_str_starts(rest, specials[i].spelling)) {
             *id = specials[i].id;
@@ -339,7 +340,8 @@ void qp_wordpiece_run(const qp_wordpiece *w, qp_str text, uint32_t limit, qp_ids
             add_ascii(&r, (char)c);
             i++;
         } else {
-            utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)text.at + i, (utf8proc_ssize_t)(text.n - i), &c);
+            utf8proc_ssize_t n =
+                utf8proc_iterate((const utf8proc_uint8_t *)text.at + i, (utf8proc_ssize_t)(text.n - i), &c);
             i += n > 0 ? (size_t)n : 1; /* a byte that is no UTF-8 counts as U+FFFD, which is dropped */
             if (n > 0)
                 add_character(&r, c);

@@ -314,15 +314,12 @@ static qp_code read_repeat_key(qp_loader *l, const yaml_node_t *key, const yaml_
     if (!o)
         return name ? qp_loader_refuse(l, key, "%s", inner.message) : l->err->code;
     switch (*name) {
-    case 'w':
-        return read_condition(l, value, &s->go_on);
-    case 'd':
-        return qp_loader_stages(l, value, depth + 1, &s->body);
+    case 'w': return read_condition(l, value, &s->go_on);
+    case 'd': return qp_loader_stages(l, value, depth + 1, &s->body);
     case 't':
         text = qp_loader_text(l, value, "times");
         return text ? read_number(l, value, text, o, &s->times) : l->err->code;
-    default: /* until: read when the body has been, which may make its set */
-        return QP_OK;
+    default: return QP_OK; /* until: read when the body has been, which may make its set */
     }
 }
 

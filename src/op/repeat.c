@@ -17,20 +17,13 @@ static bool holds(const frame *f, qp_condition c)
 {
     int64_t size = f->set[c.set].nodes.n, than = number(f, c.than);
     switch (c.how) {
-    case QP_LT:
-        return size < than;
-    case QP_LE:
-        return size <= than;
-    case QP_GT:
-        return size > than;
-    case QP_GE:
-        return size >= than;
-    case QP_EQ:
-        return size == than;
-    case QP_NE:
-        return size != than;
-    default:
-        return true;
+    case QP_LT: return size < than;
+    case QP_LE: return size <= than;
+    case QP_GT: return size > than;
+    case QP_GE: return size >= than;
+    case QP_EQ: return size == than;
+    case QP_NE: return size != than;
+    default: return true;
     }
 }
 

@@ -46,11 +46,8 @@ static void read_numbers(const uint8_t *at, uint32_t n, uint8_t width, uint32_t 
         for (uint32_t i = 0; i < n; i++)
             out[i] = at[2 * i] | (uint32_t)at[2 * i + 1] << 8;
         break;
-    case 4:
-        memcpy(out, at, n * sizeof *out);
-        break;
-    default:
-        memset(out, 0, n * sizeof *out);
+    case 4: memcpy(out, at, n * sizeof *out); break;
+    default: memset(out, 0, n * sizeof *out);
     }
 }
 

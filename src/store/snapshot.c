@@ -56,51 +56,33 @@ static qp_code check_head(qp_snapshot *s, qp_err *err)
 static uint64_t size_wanted(const qp_info *i, qp_section section)
 {
     switch (section) {
-    case QP_S_INFO:
-        return sizeof *i;
-    case QP_S_DOCUMENTS:
-        return i->documents * sizeof(qp_document_entry);
-    case QP_S_NODES:
-        return i->nodes * sizeof(qp_node_entry);
-    case QP_S_TYPES:
-        return i->types * sizeof(qp_ref);
+    case QP_S_INFO: return sizeof *i;
+    case QP_S_DOCUMENTS: return i->documents * sizeof(qp_document_entry);
+    case QP_S_NODES: return i->nodes * sizeof(qp_node_entry);
+    case QP_S_TYPES: return i->types * sizeof(qp_ref);
     case QP_S_EDGE_FROM:
     case QP_S_EDGE_TO:
     case QP_S_EDGE_WEIGHT:
-    case QP_S_IN_EDGE:
-        return i->edges * 4;
-    case QP_S_EDGE_TYPE:
-        return i->edges * 2;
+    case QP_S_IN_EDGE: return i->edges * 4;
+    case QP_S_EDGE_TYPE: return i->edges * 2;
     case QP_S_OUT:
-    case QP_S_IN:
-        return (i->nodes + 1) * 8;
+    case QP_S_IN: return (i->nodes + 1) * 8;
     case QP_S_DEGREE:
     case QP_S_LENGTHS:
-    case QP_S_NORMS:
-        return i->nodes * 4;
-    case QP_S_VECTORS:
-        return i->nodes * i->dim * 4;
-    case QP_S_CODES:
-        return i->coded ? i->nodes * i->dim : 0;
-    case QP_S_SCALES:
-        return i->coded ? i->nodes * 4 : 0;
-    case QP_S_ANN_LEVEL:
-        return i->ann_m ? i->nodes : 0;
-    case QP_S_ANN_UPPER:
-        return i->ann_m ? i->nodes * 8 : 0;
-    case QP_S_ANN_BASE:
-        return i->ann_m ? i->nodes * (1 + 2 * i->ann_m) * 4 : 0;
-    case QP_S_ANN_LINKS:
-        return i->ann_rows * (1 + i->ann_m) * 4;
-    case QP_S_TERMS:
-        return i->terms * sizeof(qp_term_entry);
-    case QP_S_BLOCKS:
-        return i->blocks * sizeof(qp_block_entry);
+    case QP_S_NORMS: return i->nodes * 4;
+    case QP_S_VECTORS: return i->nodes * i->dim * 4;
+    case QP_S_CODES: return i->coded ? i->nodes * i->dim : 0;
+    case QP_S_SCALES: return i->coded ? i->nodes * 4 : 0;
+    case QP_S_ANN_LEVEL: return i->ann_m ? i->nodes : 0;
+    case QP_S_ANN_UPPER: return i->ann_m ? i->nodes * 8 : 0;
+    case QP_S_ANN_BASE: return i->ann_m ? i->nodes * (1 + 2 * i->ann_m) * 4 : 0;
+    case QP_S_ANN_LINKS: return i->ann_rows * (1 + i->ann_m) * 4;
+    case QP_S_TERMS: return i->terms * sizeof(qp_term_entry);
+    case QP_S_BLOCKS: return i->blocks * sizeof(qp_block_entry);
     case QP_S_TEXTS:
     case QP_S_STRINGS:
     case QP_S_POSTINGS:
-    case QP_SECTIONS:
-        break;
+    case QP_SECTIONS: break;
     }
     return UINT64_MAX;
 }

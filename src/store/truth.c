@@ -25,12 +25,10 @@ qp_code qp_truth_fail(const qp_store *s, qp_err *err)
         return qp_fail(err, QP_STORE,
                        "%s/truth.db: is damaged (%s): restore a copy, or remove the folder and index again", s->dir,
                        why);
-    case SQLITE_NOMEM:
-        return qp_oom(err);
+    case SQLITE_NOMEM: return qp_oom(err);
     case SQLITE_TOOBIG:
         return qp_fail(err, QP_INPUT, "%s: a text is longer than SQLite can hold (1 GB): split it", s->dir);
-    default:
-        return qp_fail(err, QP_STORE, "%s/truth.db: %s", s->dir, why);
+    default: return qp_fail(err, QP_STORE, "%s/truth.db: %s", s->dir, why);
     }
 }
 

@@ -42,25 +42,18 @@ static bool passes(const struct trial *t, const qp_value *field, const qp_where 
     int order = w->n_values ? compare(field, &w->values[0]) : 2;
     switch (w->kind) {
     case QP_W_EQUAL:
-    case QP_W_UNEQUAL:
-        return order == 0; /* the caller turns it round, for all items of a list */
-    case QP_W_LESS:
-        return order == -1;
-    case QP_W_AT_MOST:
-        return order == -1 || order == 0;
-    case QP_W_MORE:
-        return order == 1;
-    case QP_W_AT_LEAST:
-        return order == 1 || order == 0;
-    case QP_W_HAS:
-        return has(t, field, &w->values[0]);
+    case QP_W_UNEQUAL: return order == 0; /* the caller turns it round, for all items of a list */
+    case QP_W_LESS: return order == -1;
+    case QP_W_AT_MOST: return order == -1 || order == 0;
+    case QP_W_MORE: return order == 1;
+    case QP_W_AT_LEAST: return order == 1 || order == 0;
+    case QP_W_HAS: return has(t, field, &w->values[0]);
     case QP_W_IN:
         for (uint32_t i = 0; i < w->n_values; i++)
             if (compare(field, &w->values[i]) == 0)
                 return true;
         return false;
-    default:
-        return w->kind == QP_W_EXISTS;
+    default: return w->kind == QP_W_EXISTS;
     }
 }
 
@@ -140,14 +133,10 @@ static bool holds(const struct trial *t, const qp_where *w)
 static bool is_true(const struct trial *t, const qp_where *w)
 {
     switch (w->kind) {
-    case QP_W_AND:
-        return is_true(t, w->left) && is_true(t, w->right);
-    case QP_W_OR:
-        return is_true(t, w->left) || is_true(t, w->right);
-    case QP_W_NOT:
-        return !is_true(t, w->left);
-    default:
-        return holds(t, w);
+    case QP_W_AND: return is_true(t, w->left) && is_true(t, w->right);
+    case QP_W_OR: return is_true(t, w->left) || is_true(t, w->right);
+    case QP_W_NOT: return !is_true(t, w->left);
+    default: return holds(t, w);
     }
 }
 

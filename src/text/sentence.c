@@ -9,11 +9,11 @@
 /* Words before a full stop that seldom end a sentence; sorted for nothing, there are few. "etc." is left out: a capital
  * after it begins a sentence more often than not. */
 static const char *const abbreviations[] = {
-    "al",   "approx", "art", "bzw", "ca",  "cap",  "capt", "cf",  "ch",   "co",  "col", "corp", "dept", "dr",  "ed",
-    "eds",  "eq",     "eqs", "est", "ex",  "fig",  "figs", "ff",  "gen",  "gov", "hon", "hr",   "inc",  "jr",  "lt",
-    "ltd",  "mme",    "mr",  "mrs", "ms",  "mt",   "no",   "nos", "nr",   "op",  "p",   "par",  "pp",   "prof", "ref",
-    "refs", "rep",    "resp", "rev", "sec", "sen", "sgt",  "sr",  "st",   "str", "tab", "vgl",  "viz",  "vol", "vols",
-    "vs",   "jan",    "feb", "aug", "sept", "oct", "nov",  "dec",
+    "al",  "approx", "art", "bzw",  "ca",  "cap",  "capt", "cf",   "ch",   "co",  "col", "corp", "dept", "dr",
+    "ed",  "eds",    "eq",  "eqs",  "est", "ex",   "fig",  "figs", "ff",   "gen", "gov", "hon",  "hr",   "inc",
+    "jr",  "lt",     "ltd", "mme",  "mr",  "mrs",  "ms",   "mt",   "no",   "nos", "nr",  "op",   "p",    "par",
+    "pp",  "prof",   "ref", "refs", "rep", "resp", "rev",  "sec",  "sen",  "sgt", "sr",  "st",   "str",  "tab",
+    "vgl", "viz",    "vol", "vols", "vs",  "jan",  "feb",  "aug",  "sept", "oct", "nov", "dec",
 };
 
 static bool is_space(char c)
@@ -72,8 +72,8 @@ static size_t skip_close(qp_str s, size_t at)
         uint32_t c = qp_utf8_next(s, &next);
         int class = break_class(c);
 
-        if (u_charType((UChar32)c) == U_START_PUNCTUATION || (class != U_SB_CLOSE && class != U_SB_STERM &&
-                                                                 class != U_SB_ATERM))
+        if (u_charType((UChar32)c) == U_START_PUNCTUATION ||
+            (class != U_SB_CLOSE && class != U_SB_STERM && class != U_SB_ATERM))
             break;
         at = next;
     }

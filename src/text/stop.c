@@ -2,7 +2,9 @@
 
 #include <stdlib.h>
 
-static const char *const words[] = { /* in byte order */
+/* In byte order. clang-format would set it in columns. */
+/* clang-format off */
+static const char *const words[] = {
     "a", "about", "above", "after", "again", "against", "all", "am", "an", "and", "any", "are", "as", "at", "be",
     "because", "been", "before", "being", "below", "between", "both", "but", "by", "can", "could", "did", "do",
     "does", "doing", "down", "during", "each", "few", "for", "from", "further", "had", "has", "have", "having", "he",
@@ -14,6 +16,7 @@ static const char *const words[] = { /* in byte order */
     "we", "were", "what", "when", "where", "which", "while", "who", "whom", "whose", "why", "will", "with", "would",
     "you", "your", "yours", "yourself", "yourselves",
 };
+/* clang-format on */
 
 static int order(const void *key, const void *word)
 {

@@ -12,7 +12,8 @@
 
 #include "text/utf8.h"
 
-enum class { /* of a character; UNKNOWN: not looked up yet */
+/* Of a character; UNKNOWN: not looked up yet. */
+enum sort {
     UNKNOWN,
     OTHER,
     LETTER,
@@ -26,10 +27,10 @@ enum class { /* of a character; UNKNOWN: not looked up yet */
 };
 
 enum {
-    WORD_MAX = 128,                /* bytes of a word before folding; NFKC makes at most 18 characters of three bytes */
+    WORD_MAX = 128, /* bytes of a word before folding; NFKC makes at most 18 characters of three bytes */
     FOLDED_MAX = WORD_MAX / 3 * 18 + 4,
-    CACHED_WORD = 30,              /* longer words are stemmed each time */
-    CACHE_SLOTS = 16384,             /* 1 MB: a word is in one of two neighbours */
+    CACHED_WORD = 30,    /* longer words are stemmed each time */
+    CACHE_SLOTS = 16384, /* 1 MB: a word is in one of two neighbours */
     MID = 1
 };
 
@@ -43,22 +44,22 @@ struct qp_terms {
     bool elide;                 /* an apostrophe parts words */
     uint8_t lower[128];         /* ASCII: of letters, digits and "_"; MID: may join two of them; 0: ends a word */
     struct cached *cache;
-    uint8_t class_of[0x10000];  /* filled as characters are met */
+    uint8_t class_of[0x10000]; /* filled as characters are met */
 };
 
 static const struct {
     const char *code, *name; /* name null: no stemmer, words as they are */
 } languages[] = {
-    {"ar", "arabic"},   {"ca", "catalan"},    {"da", "danish"},     {"de", "german"},    {"el", "greek"},
-    {"en", "english"},  {"es", "spanish"},    {"et", "estonian"},   {"eu", "basque"},    {"fi", "finnish"},
-    {"fr", "french"},   {"ga", "irish"},      {"hi", "hindi"},      {"hu", "hungarian"}, {"hy", "armenian"},
-    {"id", "indonesian"}, {"it", "italian"},  {"lt", "lithuanian"}, {"ne", "nepali"},    {"nl", "dutch"},
-    {"no", "norwegian"}, {"nb", "norwegian"}, {"pt", "portuguese"}, {"ro", "romanian"},  {"ru", "russian"},
-    {"sr", "serbian"},  {"sv", "swedish"},    {"ta", "tamil"},      {"tr", "turkish"},   {"yi", "yiddish"},
-    {"bg", NULL},       {"cs", NULL},         {"fa", NULL},         {"he", NULL},        {"hr", NULL},
-    {"ja", NULL},       {"km", NULL},         {"ko", NULL},         {"lo", NULL},        {"my", NULL},
-    {"pl", NULL},       {"sk", NULL},         {"sl", NULL},         {"th", NULL},        {"uk", NULL},
-    {"ur", NULL},       {"vi", NULL},         {"zh", NULL},         {"none", NULL},
+    {"ar", "arabic"},     {"ca", "catalan"},   {"da", "danish"},     {"de", "german"},    {"el", "greek"},
+    {"en", "english"},    {"es", "spanish"},   {"et", "estonian"},   {"eu", "basque"},    {"fi", "finnish"},
+    {"fr", "french"},     {"ga", "irish"},     {"hi", "hindi"},      {"hu", "hungarian"}, {"hy", "armenian"},
+    {"id", "indonesian"}, {"it", "italian"},   {"lt", "lithuanian"}, {"ne", "nepali"},    {"nl", "dutch"},
+    {"no", "norwegian"},  {"nb", "norwegian"}, {"pt", "portuguese"}, {"ro", "romanian"},  {"ru", "russian"},
+    {"sr", "serbian"},    {"sv", "swedish"},   {"ta", "tamil"},      {"tr", "turkish"},   {"yi", "yiddish"},
+    {"bg", NULL},         {"cs", NULL},        {"fa", NULL},         {"he", NULL},        {"hr", NULL},
+    {"ja", NULL},         {"km", NULL},        {"ko", NULL},         {"lo", NULL},        {"my", NULL},
+    {"pl", NULL},         {"sk", NULL},        {"sl", NULL},         {"th", NULL},        {"uk", NULL},
+    {"ur", NULL},         {"vi", NULL},        {"zh", NULL},         {"none", NULL},
 };
 
 qp_code qp_terms_open(const char *language, qp_terms **out, qp_err *err)
@@ -127,7 +128,7 @@ static bool is_dense(UChar32 c)
            u_getIntPropertyValue(c, UCHAR_LINE_BREAK) == U_LB_COMPLEX_CONTEXT;
 }
 
-static enum class look_up(const qp_terms *t, UChar32 c)
+static enum sort look_up(const qp_terms *t, UChar32 c)
 {
     if (c >= 0x1160 && c <= 0x11FF) /* Hangul vowels and finals: with their initial they are one character */
         return EXTEND;
@@ -136,27 +137,19 @@ static enum class look_up(const qp_terms *t, UChar32 c)
     switch (u_getIntPropertyValue(c, UCHAR_WORD_BREAK)) {
     case U_WB_EXTEND:
     case U_WB_FORMAT:
-    case U_WB_ZWJ:
-        return EXTEND;
+    case U_WB_ZWJ: return EXTEND;
     case U_WB_ALETTER:
-    case U_WB_HEBREW_LETTER:
-        return is_dense(c) ? DENSE : LETTER;
-    case U_WB_KATAKANA:
-        return DENSE;
-    case U_WB_NUMERIC:
-        return NUMBER;
-    case U_WB_EXTENDNUMLET:
-        return JOINER;
-    case U_WB_MIDLETTER:
-        return c == ':' || c == 0xFE55 || c == 0xFF1A ? OTHER : MID_LETTER;
-    case U_WB_MIDNUM:
-        return MID_NUMBER;
+    case U_WB_HEBREW_LETTER: return is_dense(c) ? DENSE : LETTER;
+    case U_WB_KATAKANA: return DENSE;
+    case U_WB_NUMERIC: return NUMBER;
+    case U_WB_EXTENDNUMLET: return JOINER;
+    case U_WB_MIDLETTER: return c == ':' || c == 0xFE55 || c == 0xFF1A ? OTHER : MID_LETTER;
+    case U_WB_MIDNUM: return MID_NUMBER;
     case U_WB_MIDNUMLET:
         if (c == 0x2018 || c == 0x2019)
             return t->elide ? OTHER : MID_BOTH;
         return MID_NUMBER; /* full stops */
-    case U_WB_SINGLE_QUOTE:
-        return t->elide ? OTHER : MID_BOTH;
+    case U_WB_SINGLE_QUOTE: return t->elide ? OTHER : MID_BOTH;
     default:
         if (is_dense(c))
             return u_isalnum(c) || u_charType(c) == U_COMBINING_SPACING_MARK ? DENSE : OTHER;
@@ -164,7 +157,7 @@ static enum class look_up(const qp_terms *t, UChar32 c)
     }
 }
 
-static inline enum class class_at(qp_terms *t, qp_str s, size_t at, size_t *next)
+static inline enum sort class_at(qp_terms *t, qp_str s, size_t at, size_t *next)
 {
     uint32_t c = (unsigned char)s.at[at];
 
@@ -177,7 +170,7 @@ static inline enum class class_at(qp_terms *t, qp_str s, size_t at, size_t *next
     }
     if (t->class_of[c] == UNKNOWN)
         t->class_of[c] = (uint8_t)look_up(t, (UChar32)c);
-    return (enum class)t->class_of[c];
+    return (enum sort)t->class_of[c];
 }
 
 /* Past the characters that belong to what stands before `at`. */
@@ -197,9 +190,9 @@ static size_t skip_extend(qp_terms *t, qp_str s, size_t at)
 static size_t fold(qp_str word, char out[FOLDED_MAX * 4 + 1])
 {
     utf8proc_int32_t *points = (utf8proc_int32_t *)(void *)out;
-    utf8proc_ssize_t n = utf8proc_decompose((const utf8proc_uint8_t *)word.at, (utf8proc_ssize_t)word.n, points,
-                                            FOLDED_MAX, UTF8PROC_COMPAT | UTF8PROC_COMPOSE | UTF8PROC_CASEFOLD |
-                                            UTF8PROC_IGNORE);
+    utf8proc_ssize_t n =
+        utf8proc_decompose((const utf8proc_uint8_t *)word.at, (utf8proc_ssize_t)word.n, points, FOLDED_MAX,
+                           UTF8PROC_COMPAT | UTF8PROC_COMPOSE | UTF8PROC_CASEFOLD | UTF8PROC_IGNORE);
 
     if (n <= 0 || n > FOLDED_MAX)
         return 0;
@@ -285,8 +278,8 @@ static inline size_t simple_word(qp_terms *t, qp_str s, size_t at, qp_term_fn fn
     }
     if (n == CACHED_WORD || folded[0] == '_')
         return at;
-    if (at + n < s.n && (p[n] >= 0x80 ||
-                         (t->lower[p[n]] == MID && at + n + 1 < s.n && (p[n + 1] >= 0x80 || t->lower[p[n + 1]] > MID))))
+    if (at + n < s.n &&
+        (p[n] >= 0x80 || (t->lower[p[n]] == MID && at + n + 1 < s.n && (p[n + 1] >= 0x80 || t->lower[p[n + 1]] > MID))))
         return at;
     memset(folded + n, 0, 8);
     qp_str term = stem(t, (qp_str){folded, n});
@@ -343,12 +336,12 @@ static size_t each_pair(qp_terms *t, qp_str s, size_t at, qp_term_fn fn, void *c
  * characters skipped. *word: it holds more than joiners. */
 static size_t word_end(qp_terms *t, qp_str s, size_t at, bool *word)
 {
-    enum class last = OTHER;
+    enum sort last = OTHER;
 
     *word = false;
     while (at < s.n) {
         size_t next, after;
-        enum class c = class_at(t, s, at, &next);
+        enum sort c = class_at(t, s, at, &next);
 
         if (c == LETTER || c == NUMBER || c == JOINER) {
             *word |= c != JOINER;
@@ -390,9 +383,7 @@ void qp_terms_each(qp_terms *t, qp_str s, qp_term_fn fn, void *ctx)
             }
         }
         switch (class_at(t, s, at, &next)) {
-        case DENSE:
-            at = each_pair(t, s, at, fn, ctx);
-            break;
+        case DENSE: at = each_pair(t, s, at, fn, ctx); break;
         case LETTER:
         case NUMBER:
         case JOINER:
@@ -401,8 +392,7 @@ void qp_terms_each(qp_terms *t, qp_str s, qp_term_fn fn, void *ctx)
                 emit_word(t, s, at, next, fn, ctx);
             at = next;
             break;
-        default:
-            at = next;
+        default: at = next;
         }
     }
 }

@@ -134,17 +134,13 @@ uint32_t qp_utf8_next(qp_str s, size_t *at)
 
     *at += step ? step : 1;
     switch (step) {
-    case 1:
-        return p[0];
-    case 2:
-        return (uint32_t)(p[0] & 0x1F) << 6 | (p[1] & 0x3F);
-    case 3:
-        return (uint32_t)(p[0] & 0x0F) << 12 | (uint32_t)(p[1] & 0x3F) << 6 | (p[2] & 0x3F);
+    case 1: return p[0];
+    case 2: return (uint32_t)(p[0] & 0x1F) << 6 | (p[1] & 0x3F);
+    case 3: return (uint32_t)(p[0] & 0x0F) << 12 | (uint32_t)(p[1] & 0x3F) << 6 | (p[2] & 0x3F);
     case 4:
         return (uint32_t)(p[0] & 0x07) << 18 | (uint32_t)(p[1] & 0x3F) << 12 | (uint32_t)(p[2] & 0x3F) << 6 |
                (p[3] & 0x3F);
-    default:
-        return QP_REPLACEMENT;
+    default: return QP_REPLACEMENT;
     }
 }
 

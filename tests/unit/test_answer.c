@@ -27,13 +27,17 @@ static qp_code fake_about(void *self, const qp_id *ids, uint32_t n, qp_about *ou
     (void)self, (void)mem, (void)err;
     for (uint32_t i = 0; i < n; i++) {
         qp_str title = qp_str_of(passages[ids[i]].title);
-        out[i] = (qp_about){.name = title, .document = title, .title = title, .from = OFFSET,
+        out[i] = (qp_about){.name = title,
+                            .document = title,
+                            .title = title,
+                            .from = OFFSET,
                             .to = OFFSET + strlen(passages[ids[i]].text)};
     }
     return QP_OK;
 }
 
-static qp_code fake_text(void *self, qp_kind kind, const qp_id *ids, uint32_t n, qp_str *out, qp_arena *mem, qp_err *err)
+static qp_code fake_text(void *self, qp_kind kind, const qp_id *ids, uint32_t n, qp_str *out, qp_arena *mem,
+                         qp_err *err)
 {
     (void)self, (void)kind, (void)err;
     for (uint32_t i = 0; i < n; i++)
@@ -48,8 +52,8 @@ typedef struct parrot {
     char prompt[4000];
 } parrot;
 
-static qp_code repeat(void *self, const qp_message *messages, uint32_t n, const qp_sampling *s, qp_str *out, qp_arena *mem,
-                      qp_err *err)
+static qp_code repeat(void *self, const qp_message *messages, uint32_t n, const qp_sampling *s, qp_str *out,
+                      qp_arena *mem, qp_err *err)
 {
     (void)s, (void)err;
     parrot *p = self;
@@ -160,7 +164,8 @@ static void marks_behind_the_full_stop_belong_to_it(void **state)
 {
     (void)state;
     qp_query q;
-    qp_answer a = written(&q, "Numbers are stored in base ten. [2] They learned the craft in Cusco over four years. [1, 3]");
+    qp_answer a =
+        written(&q, "Numbers are stored in base ten. [2] They learned the craft in Cusco over four years. [1, 3]");
     assert_int_equal(a.n_citations, 3);
     assert_int_equal(a.citations[0].n, 2);
     assert_true(a.citations[0].supported && a.citations[1].supported);
@@ -192,8 +197,16 @@ static void a_wrong_number_is_no_support(void **state)
 static void odd_output_does_no_harm(void **state)
 {
     (void)state;
-    static const char *const odd[] = {"", "[", "[1", "[]", "[,]", "[1][2][3][1][2][3][1][2][3][1]", "[99999999999999999999]",
-                                      "\xff\xfe [1]", ". . . [2] .", "[1] [2]"};
+    static const char *const odd[] = {"",
+                                      "[",
+                                      "[1",
+                                      "[]",
+                                      "[,]",
+                                      "[1][2][3][1][2][3][1][2][3][1]",
+                                      "[99999999999999999999]",
+                                      "\xff\xfe [1]",
+                                      ". . . [2] .",
+                                      "[1] [2]"};
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
         qp_query q;
         written(&q, odd[i]);
@@ -206,7 +219,8 @@ static void odd_output_does_no_harm(void **state)
 static void stop_words_in_any_case(void **state)
 {
     (void)state;
-    assert_true(qp_is_stop_word(QP_STR("The")) && qp_is_stop_word(QP_STR("a")) && qp_is_stop_word(QP_STR("yourselves")));
+    assert_true(qp_is_stop_word(QP_STR("The")) && qp_is_stop_word(QP_STR("a")) &&
+                qp_is_stop_word(QP_STR("yourselves")));
     assert_false(qp_is_stop_word(QP_STR("cord")) || qp_is_stop_word(QP_STR("")));
     assert_false(qp_is_stop_word(QP_STR("averylongwordthatdoesnotfit")));
 }

@@ -67,8 +67,9 @@ static void assert_vector(yyjson_val *wanted, const float *found, size_t n, doub
     assert_int_equal(yyjson_arr_size(wanted), n);
     size_t i, most;
     yyjson_val *v;
-    yyjson_arr_foreach(wanted, i, most, v) if (!(fabs(yyjson_get_num(v) - found[i]) <= tolerance))
-        fail_msg("place %zu: wanted %g, found %g", i, yyjson_get_num(v), found[i]);
+    yyjson_arr_foreach(wanted, i, most, v)
+        if (!(fabs(yyjson_get_num(v) - found[i]) <= tolerance))
+            fail_msg("place %zu: wanted %g, found %g", i, yyjson_get_num(v), found[i]);
 }
 
 /* ---- what must hold ---- */
@@ -90,8 +91,9 @@ static void tokens_are_those_of_hf(void **state)
         size_t i, most;
         if (ids.n != yyjson_arr_size(wanted))
             fail_msg("'%s': %u tokens, wanted %zu", member(line, "text").at, ids.n, yyjson_arr_size(wanted));
-        yyjson_arr_foreach(wanted, i, most, v) if (ids.at[i] != yyjson_get_int(v))
-            fail_msg("'%s': token %zu is %d, wanted %d", member(line, "text").at, i, ids.at[i], yyjson_get_int(v));
+        yyjson_arr_foreach(wanted, i, most, v)
+            if (ids.at[i] != yyjson_get_int(v))
+                fail_msg("'%s': token %zu is %d, wanted %d", member(line, "text").at, i, ids.at[i], yyjson_get_int(v));
         free(ids.at);
     }
     qp_tokenizer_close(&t);

@@ -63,10 +63,13 @@ static void html(void **state)
     static const char page[] =
         "<!doctype html><html lang=en><head><title> The\n page </title><style>x{}</style><script>no()</script>"
         "<link rel=next href=two.html></head><body><nav>menu</nav><h1 id=top>The page</h1><p>One &amp; <b>two</b>.</p>"
-        "<a name=old></a><p>See <a href='guide/a%20b.html#sec'>this</a>, <a href=https://doi.org/10.1145/361002.361007>x"
+        "<a name=old></a><p>See <a href='guide/a%20b.html#sec'>this</a>, <a "
+        "href=https://doi.org/10.1145/361002.361007>x"
         "</a>.</p><table><tr><th>k<th>v<tr><td>1<td>2</table><ul><li>first<li>second</ul><pre>a\n  b</pre>";
     assert_int_equal(read_as(&r, qp_read_html, qp_str_of(page), NULL), QP_OK);
-    assert_string_equal(r.x.text.at, "The page\n\nOne & two.\n\nSee this, x.\n\n| k | v |\n| 1 | 2 |\n\n- first\n- second\n\na\n  b\n\n");
+    assert_string_equal(
+        r.x.text.at,
+        "The page\n\nOne & two.\n\nSee this, x.\n\n| k | v |\n| 1 | 2 |\n\n- first\n- second\n\na\n  b\n\n");
     assert_true(qp_str_eq(r.d.title, QP_STR("The page")));
     assert_true(refers(&r, "link:guide/a b.html#sec@0"));
     assert_true(refers(&r, "cites:10.1145/361002.361007#@0"));
@@ -90,10 +93,13 @@ static void markdown(void **state)
 {
     (void)state;
     struct reading r;
-    assert_int_equal(read_as(&r, qp_read_markdown,
-                             QP_STR("---\ntitle: Notes\nyear: 2001\ntags: [a, b]\n---\n# Part One\n\nText with [a link](b.md#x), "
-                                    "[[Some Page|label]] and [[#here]].\n\n## Sub section\n\n- item\n- item two\n\n"
-                                    "| a | b |\n|---|---|\n| 1 | 2 |\n\n```c\nint  x;\n```\n"), NULL), QP_OK);
+    assert_int_equal(
+        read_as(&r, qp_read_markdown,
+                QP_STR("---\ntitle: Notes\nyear: 2001\ntags: [a, b]\n---\n# Part One\n\nText with [a link](b.md#x), "
+                       "[[Some Page|label]] and [[#here]].\n\n## Sub section\n\n- item\n- item two\n\n"
+                       "| a | b |\n|---|---|\n| 1 | 2 |\n\n```c\nint  x;\n```\n"),
+                NULL),
+        QP_OK);
     assert_true(qp_str_eq(r.d.title, QP_STR("Notes")));
     assert_string_equal(r.x.meta.at, "{\"year\":2001,\"tags\":[\"a\",\"b\"]}");
     assert_true(refers(&r, "link:b.md#x@0"));
@@ -111,9 +117,12 @@ static void numbered_references(void **state)
     (void)state;
     struct reading r;
     assert_int_equal(read_as(&r, qp_read_text,
-                             QP_STR("As shown in [2], and by printf(3) too. See arXiv:1706.03762v5 also.\n\nReferences\n\n"
-                                    "[1] A. Author. A long title of some paper. 1999.\n"
-                                    "[2] B. Writer. Another thing. doi:10.1000/ABC.5.\n"), NULL), QP_OK);
+                             QP_STR(
+                                 "As shown in [2], and by printf(3) too. See arXiv:1706.03762v5 also.\n\nReferences\n\n"
+                                 "[1] A. Author. A long title of some paper. 1999.\n"
+                                 "[2] B. Writer. Another thing. doi:10.1000/ABC.5.\n"),
+                             NULL),
+                     QP_OK);
     assert_true(refers(&r, "cites:10.1000/abc.5#@0"));
     assert_true(refers(&r, "man:printf(3)#@0"));
     assert_true(refers(&r, "cites:arxiv:1706.03762#@0"));
@@ -127,7 +136,9 @@ static void man_page(void **state)
     struct reading r;
     assert_int_equal(read_as(&r, qp_read_man,
                              QP_STR(".\\\" comment\n.TH PRINTF 3 2020\n.SH NAME\nprintf \\- formatted \\fIoutput\\fP\n"
-                                    ".SH SEE ALSO\n.BR puts (3),\n.BR scanf (3)\n"), NULL), QP_OK);
+                                    ".SH SEE ALSO\n.BR puts (3),\n.BR scanf (3)\n"),
+                             NULL),
+                     QP_OK);
     assert_true(qp_str_eq(r.d.title, QP_STR("PRINTF(3)")));
     assert_non_null(strstr(r.x.text.at, "printf - formatted output"));
     assert_true(refers(&r, "man:puts(3)#@0"));
@@ -150,7 +161,11 @@ static void broken_files(void **state)
     }
     assert_int_equal(read_as(&r, qp_read_text, QP_STR(" \n\n"), &err), QP_INPUT);
     done(&r);
-    assert_int_equal(read_as(&r, qp_read_text, QP_STR("a\0b\xFF" "c\r\nd"), NULL), QP_OK);
+    assert_int_equal(read_as(&r, qp_read_text,
+                             QP_STR("a\0b\xFF"
+                                    "c\r\nd"),
+                             NULL),
+                     QP_OK);
     assert_int_equal(r.x.replaced, 2);
     assert_string_equal(r.x.text.at, "a\uFFFDb\uFFFDc\nd");
     done(&r);
@@ -188,7 +203,8 @@ static void pdf(void **state)
 {
     (void)state;
     static const char *const objects[] = {
-        "<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R 4 0 R]/Count 2>>",
+        "<</Type/Catalog/Pages 2 0 R>>",
+        "<</Type/Pages/Kids[3 0 R 4 0 R]/Count 2>>",
         "<</Type/Page/Parent 2 0 R/MediaBox[0 0 400 400]/Contents 5 0 R/Resources<</Font<</F 7 0 R>>>>>>",
         "<</Type/Page/Parent 2 0 R/MediaBox[0 0 400 400]/Contents 6 0 R/Resources<</Font<</F 7 0 R>>>>>>",
         "<</Length 46>>stream\nBT /F 12 Tf 20 300 Td (The first page.  ) Tj ET\nendstream",
@@ -297,11 +313,21 @@ static void patterns(void **state)
     static const struct {
         const char *pattern, *path;
         bool fits;
-    } cases[] = {{"*.md", "a.md", true},          {"*.md", "d/a.md", false},   {"**/*.md", "d/e/a.md", true},
-                 {"**/*.md", "a.md", true},       {"d/**", "d/e/a", true},     {"a/**/b", "a/b", true},
-                 {"a/**/b", "a/x/y/b", true},     {"a/**/b", "axb", false},    {"[a-c]?", "bz", true},
-                 {"[!a-c]?", "bz", false},        {"a*b*c", "aXbYbZc", true},  {"\\*", "*", true},
-                 {"**/a*/c", "x/ab/ac/c", true},  {"", "", true},              {"*", "", true}};
+    } cases[] = {{"*.md", "a.md", true},
+                 {"*.md", "d/a.md", false},
+                 {"**/*.md", "d/e/a.md", true},
+                 {"**/*.md", "a.md", true},
+                 {"d/**", "d/e/a", true},
+                 {"a/**/b", "a/b", true},
+                 {"a/**/b", "a/x/y/b", true},
+                 {"a/**/b", "axb", false},
+                 {"[a-c]?", "bz", true},
+                 {"[!a-c]?", "bz", false},
+                 {"a*b*c", "aXbYbZc", true},
+                 {"\\*", "*", true},
+                 {"**/a*/c", "x/ab/ac/c", true},
+                 {"", "", true},
+                 {"*", "", true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (qp_glob(qp_str_of(cases[i].pattern), qp_str_of(cases[i].path)) != cases[i].fits)
             fail_msg("%s against %s", cases[i].pattern, cases[i].path);
@@ -384,7 +410,8 @@ static void a_folder_of_linked_files(void **state)
     (void)state;
     struct world w;
     world_new(&w);
-    place(&w, "index.html", "<title>Start</title><p>To <a href=sub/b.md>b</a> and <a href=/sub/>sub</a>, <a href=#x>me</a>.");
+    place(&w, "index.html",
+          "<title>Start</title><p>To <a href=sub/b.md>b</a> and <a href=/sub/>sub</a>, <a href=#x>me</a>.");
     place(&w, "sub/b.md", "# The Page of Many Words Here\n\nBack [up](../index.html) and [[c page]].\n");
     place(&w, "sub/c page.txt", "Cites [1], and ls(1).\n\nReferences\n\n[1] X. The page of many words here. 2001.\n");
     place(&w, "man/ls.1", ".TH LS 1\n.SH NAME\nls \\- list\n.SH SEE ALSO\n.BR dir (1)\n");
@@ -419,10 +446,12 @@ static void a_data_set(void **state)
     struct world w;
     char set[100];
     world_new(&w);
-    place(&w, "set/corpus.jsonl", "{\"_id\":\"a\",\"title\":\"A\",\"text\":\"Alpha.\",\"year\":2001}\n{broken\n"
-                                  "{\"_id\":\"b\",\"text\":\"Beta.\"}\n{\"_id\":\"a\",\"text\":\"again\"}\n\n{\"_id\":\"c\"}\n");
-    place(&w, "set/edges.tsv", "src\tdst\ttype\tweight\na\tb\tcites\t1\na\tb\tcites\t2\nb\tnobody\tcites\t1\na\ta\tcites\t1\n"
-                               "only\nb\ta\tref\n");
+    place(&w, "set/corpus.jsonl",
+          "{\"_id\":\"a\",\"title\":\"A\",\"text\":\"Alpha.\",\"year\":2001}\n{broken\n"
+          "{\"_id\":\"b\",\"text\":\"Beta.\"}\n{\"_id\":\"a\",\"text\":\"again\"}\n\n{\"_id\":\"c\"}\n");
+    place(&w, "set/edges.tsv",
+          "src\tdst\ttype\tweight\na\tb\tcites\t1\na\tb\tcites\t2\nb\tnobody\tcites\t1\na\ta\tcites\t1\n"
+          "only\nb\ta\tref\n");
     snprintf(set, sizeof set, "%s/set", w.folder);
     take(&w, set);
     assert_int_equal(w.report.documents_added, 2);

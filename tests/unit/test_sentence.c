@@ -91,8 +91,9 @@ static void nothing_is_lost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sentences_end), cmocka_unit_test(full_stops_that_end_nothing), cmocka_unit_test(blocks),
-        cmocka_unit_test(other_scripts), cmocka_unit_test(nothing_is_lost),
+        cmocka_unit_test(sentences_end),   cmocka_unit_test(full_stops_that_end_nothing),
+        cmocka_unit_test(blocks),          cmocka_unit_test(other_scripts),
+        cmocka_unit_test(nothing_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

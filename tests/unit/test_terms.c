@@ -46,8 +46,10 @@ static void check(const char *language, const char *text, const char *wanted)
 static void words_fold(void **state)
 {
     (void)state;
-    check("none", "The Quick (\"brown\") fox can't jump 32.3 feet, right?", "the|quick|brown|fox|can't|jump|32.3|feet|right|");
-    check(NULL, "sqlite3_open() at www.sqlite.org:80, e.g. 1,000 _ __x", "sqlite3_open|at|www|sqlite|org|80|e|g|1,000|__x|");
+    check("none", "The Quick (\"brown\") fox can't jump 32.3 feet, right?",
+          "the|quick|brown|fox|can't|jump|32.3|feet|right|");
+    check(NULL, "sqlite3_open() at www.sqlite.org:80, e.g. 1,000 _ __x",
+          "sqlite3_open|at|www|sqlite|org|80|e|g|1,000|__x|");
     check("", "Straße STRASSE ﬁne ＡＢＣ１２ Ἀθῆναι", "strasse|strasse|fine|abc12|ἀθῆναι|");
     check("none", "H₂O x² ½ don’t", "h2o|x2|1⁄2|don't|");
     check("none", "cafe\xCC\x81 caf\xC3\xA9", "café|café|"); /* decomposed and composed are one */
@@ -62,7 +64,7 @@ static void scripts_without_spaces(void **state)
     check("en", "제127조", "제|127|조|");
     check("zh", "北京大学2024年", "北京|京大|大学|2024|年|");
     check("ja", "データベースの検索", "デー|ータ|タベ|ベー|ース|スの|の検|検索|");
-    check("ja", "ｶﾞｲﾄﾞ", "ガイ|イド|");                        /* half width with voicing marks */
+    check("ja", "ｶﾞｲﾄﾞ", "ガイ|イド|");                         /* half width with voicing marks */
     check("ko", "\xE1\x84\x80\xE1\x85\xA1\xE1\x86\xA8", "각|"); /* conjoining jamo are one syllable */
     check("th", "ภาษาไทย", "ภา|าษ|ษา|าไ|ไท|ทย|");
     check("en", "日", "日|");
@@ -93,7 +95,10 @@ static void unknown_language(void **state)
 static void broken_bytes_part_words(void **state)
 {
     (void)state;
-    check("none", "ab\xFF" "cd \xE2\x82 x\xEF\xBF\xBDy", "ab|cd|x|y|");
+    check("none",
+          "ab\xFF"
+          "cd \xE2\x82 x\xEF\xBF\xBDy",
+          "ab|cd|x|y|");
     char *long_word = calloc(1, 5001);
     memset(long_word, 'a', 5000);
     qp_terms *t;
@@ -102,7 +107,9 @@ static void broken_bytes_part_words(void **state)
     qp_terms_each(t, s.text, see, &s);
     assert_true(s.terms.n < 300); /* one term, cut */
     qp_buf_free(&s.terms);
-    s = (struct seen){.text = QP_STR("a" "\xEF\xB7\xBA" "b")}; /* the character that NFKC makes eighteen of */
+    s = (struct seen){.text = QP_STR("a"
+                                     "\xEF\xB7\xBA"
+                                     "b")}; /* the character that NFKC makes eighteen of */
     qp_terms_each(t, s.text, see, &s);
     assert_true(s.terms.n > 20);
     qp_buf_free(&s.terms);
@@ -167,9 +174,12 @@ static void boundaries_are_icus(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_fold),         cmocka_unit_test(scripts_without_spaces),
-        cmocka_unit_test(stems),              cmocka_unit_test(unknown_language),
-        cmocka_unit_test(broken_bytes_part_words), cmocka_unit_test(boundaries_are_icus),
+        cmocka_unit_test(words_fold),
+        cmocka_unit_test(scripts_without_spaces),
+        cmocka_unit_test(stems),
+        cmocka_unit_test(unknown_language),
+        cmocka_unit_test(broken_bytes_part_words),
+        cmocka_unit_test(boundaries_are_icus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
