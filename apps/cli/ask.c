@@ -98,17 +98,15 @@ static void print_trace(yyjson_val *root)
 {
     yyjson_val *trace = yyjson_obj_get(root, "trace"), *step;
     size_t i, n;
-    printf("\n%s%-34s %6s %6s %6s %9s %9s%s\n", bold(), "operator", "in", "out", "passes", "ms", "of it model",
-           plain());
+    printf("\n%s%6s %6s %6s %9s %9s  %s%s\n", bold(), "in", "out", "passes", "ms", "model ms", "operator", plain());
     yyjson_arr_foreach(trace, i, n, step) {
-        char name[160];
-        int depth = (int)yyjson_get_int(yyjson_obj_get(step, "depth"));
-        snprintf(name, sizeof name, "%*s%s %s", depth * 2, "", member(step, "op"), member(step, "options"));
-        printf("%-34.34s %6llu %6llu %6llu %9.2f %9.2f\n", name,
+        printf("%6llu %6llu %6llu %9.2f %9.2f  %*s%s %s%s%s\n",
                (unsigned long long)yyjson_get_uint(yyjson_obj_get(step, "in")),
                (unsigned long long)yyjson_get_uint(yyjson_obj_get(step, "out")),
                (unsigned long long)yyjson_get_uint(yyjson_obj_get(step, "model_passes")),
-               yyjson_get_num(yyjson_obj_get(step, "ms")), yyjson_get_num(yyjson_obj_get(step, "model_ms")));
+               yyjson_get_num(yyjson_obj_get(step, "ms")), yyjson_get_num(yyjson_obj_get(step, "model_ms")),
+               2 * (int)yyjson_get_int(yyjson_obj_get(step, "depth")), "", member(step, "op"), dim(),
+               member(step, "options"), plain());
     }
 }
 

@@ -15,7 +15,7 @@ typedef struct question {
     qp_query query;
     const qp_setting *settings; /* the caller's, and top from -k */
     size_t n_settings;
-    double began;
+    double began, load_ms; /* load_ms: opening index and models */
 } question;
 
 static qp_code accept(const char *text, qp_err *err)
@@ -100,6 +100,7 @@ static qp_code begin(question *x, const char *text, qp_err *err)
     q->trace = qp_trace_new();
     q->cancel = o->watch.cancel;
     q->deadline = o->deadline_ms > 0 ? x->began + o->deadline_ms : 0;
+    x->load_ms = qp_now_ms() - x->began;
     return q->trace ? QP_OK : qp_oom(err);
 }
 
@@ -137,6 +138,7 @@ static qp_result result_of(const question *x, qp_set found)
                        .n_settings = x->options->n_settings,
                        .found = found,
                        .explain = x->options->explain,
+                       .load_ms = x->load_ms,
                        .total_ms = qp_now_ms() - x->began};
 }
 
@@ -164,6 +166,7 @@ static qp_code write_answer(question *x, qp_set found, qp_answer *answer, qp_err
 {
     const qp_ask_options *o = x->options;
     qp_query *q = &x->query;
+    double began = qp_now_ms();
     if (!o->extract && qp_index_names(x->index, QP_WRITER)) {
         qp_code code = qp_index_model(x->index, QP_WRITER, &q->writer, err);
         if (code)
@@ -174,6 +177,7 @@ static qp_code write_answer(question *x, qp_set found, qp_answer *answer, qp_err
         if (code)
             return code;
     }
+    x->load_ms += qp_now_ms() - began;
     qp_answer_options how = {.extract = o->extract || !q->writer,
                              .context_tokens = o->context_tokens,
                              .answer_tokens = o->answer_tokens,

@@ -172,18 +172,19 @@ static void add_answer(writer *w, yyjson_mut_val *root, const qp_result *r)
         yyjson_mut_obj_add_null(w->doc, root, "writer");
 }
 
-static void add_timings(writer *w, yyjson_mut_val *root, double total_ms)
+static void add_timings(writer *w, yyjson_mut_val *root, const qp_result *r)
 {
     static const char *const models[] = {"embed", "rank", "write"};
     yyjson_mut_val *timings = yyjson_mut_obj_add_obj(w->doc, root, "timings_ms");
-    double inside = 0;
+    double inside = r->load_ms;
+    yyjson_mut_obj_add_real(w->doc, timings, "load", r->load_ms);
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
         double ms = qp_trace_model_ms(w->q->trace, models[i]);
         inside += ms;
         yyjson_mut_obj_add_real(w->doc, timings, models[i], ms);
     }
-    yyjson_mut_obj_add_real(w->doc, timings, "rest", total_ms > inside ? total_ms - inside : 0);
-    yyjson_mut_obj_add_real(w->doc, timings, "total", total_ms);
+    yyjson_mut_obj_add_real(w->doc, timings, "rest", r->total_ms > inside ? r->total_ms - inside : 0);
+    yyjson_mut_obj_add_real(w->doc, timings, "total", r->total_ms);
 }
 
 static void add_trace(writer *w, yyjson_mut_val *root)
@@ -221,7 +222,7 @@ qp_code qp_result_json(qp_query *q, const qp_result *r, char **json, qp_err *err
     if (r->answer)
         add_answer(&w, root, r);
     add_found(&w, root, &r->found);
-    add_timings(&w, root, r->total_ms);
+    add_timings(&w, root, r);
     yyjson_mut_obj_add_uint(w.doc, root, "model_passes", q->model_passes);
     if (r->explain)
         add_trace(&w, root);
