@@ -203,6 +203,11 @@ qp_code qp_index_model(qp_index *index, qp_purpose purpose, const qp_model **out
     return code;
 }
 
+const char *qp_index_name(const qp_index *index, qp_purpose purpose)
+{
+    return index->names[purpose];
+}
+
 bool qp_index_names(const qp_index *index, qp_purpose purpose)
 {
     return index->names[purpose] && strcmp(index->names[purpose], "none") != 0;
@@ -238,11 +243,16 @@ qp_code qp_index_equip(qp_index *index, const qp_snapshot *snapshot, unsigned ne
 
 /* ---- writing ---- */
 
-/* The embedder's name as given, so that a later open finds the same one. */
-static qp_code remember_embedder(qp_index *index, qp_store *store, qp_err *err)
+/* What a later open, from any folder, finds the same embedder by: its file, or its name. */
+static qp_code remember_embedder(qp_index *index, const qp_model *embedder, qp_store *store, qp_err *err)
 {
     const char *name = index->names[QP_EMBEDDER];
-    return name ? qp_store_set(store, setting_of[QP_EMBEDDER], name, err) : QP_OK;
+    char *file = name ? realpath(name, NULL) : NULL;
+    if (!name && embedder)
+        name = embedder->name;
+    qp_code code = name ? qp_store_set(store, setting_of[QP_EMBEDDER], file ? file : name, err) : QP_OK;
+    free(file);
+    return code;
 }
 
 qp_code qp_index_add(qp_index *index, const char *const *sources, size_t n, const qp_index_options *options,
@@ -256,7 +266,7 @@ qp_code qp_index_add(qp_index *index, const char *const *sources, size_t n, cons
     if (!code)
         code = qp_store_open(index->folder, true, index->create, &store, err);
     if (!code)
-        code = remember_embedder(index, store, err);
+        code = remember_embedder(index, embedder, store, err);
     if (!code)
         code = qp_ingest(store, embedder, sources, n, options ? options : &standard, report ? report : &ignored, err);
     qp_store_close(store);

@@ -19,6 +19,9 @@ const qp_snapshot *qp_held_snapshot(const qp_held *);
  * configured as "none". Any thread. */
 qp_code qp_index_model(qp_index *, qp_purpose, const qp_model **, qp_err *);
 
+/* The name or file the model was, or will be, opened by; null: the default one. The index owns it. */
+const char *qp_index_name(const qp_index *, qp_purpose);
+
 /* Was a model of this purpose named when the index was opened (other than "none")? */
 bool qp_index_names(const qp_index *, qp_purpose);
 

@@ -31,7 +31,8 @@ static qp_code accept(const char *text, qp_err *err)
     return QP_OK;
 }
 
-/* The default is FastInsight; where its reranker is not on this machine, hybrid search, and that is said. */
+/* The default is FastInsight; where its reranker is not on this machine, hybrid search, and that is said. A reranker
+ * that was asked for by name must be there. */
 static qp_code choose_method(question *x, qp_err *err)
 {
     const char *name = x->options->method;
@@ -40,7 +41,9 @@ static qp_code choose_method(question *x, qp_err *err)
     qp_err why = {0};
     const qp_model *ranker = NULL;
     name = "fastinsight";
-    if (qp_index_model(x->index, QP_RANKER, &ranker, &why) || !ranker) {
+    if (qp_index_model(x->index, QP_RANKER, &ranker, &why) && qp_index_names(x->index, QP_RANKER))
+        return qp_fail(err, why.code, "%s", why.message);
+    if (!ranker) {
         name = *qp_snapshot_embedder(qp_held_snapshot(x->held)) ? "hybrid" : "bm25";
         if (x->options->watch.warn) {
             qp_buf line = {0};

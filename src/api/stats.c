@@ -1,4 +1,5 @@
 #include "api/index.h"
+#include "base/map.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -22,6 +23,36 @@ static uint64_t bytes_in(const char *folder)
     return sum;
 }
 
+/* {"cites": 4957, ...}: edges of each type, types by first appearance. */
+static qp_code count_types(const qp_view *view, yyjson_mut_doc *doc, yyjson_mut_val *into, qp_err *err)
+{
+    enum { BATCH = 1024 };
+    qp_id ids[BATCH];
+    qp_link links[BATCH];
+    qp_map *counts = qp_map_new();
+    qp_code code = counts ? QP_OK : qp_oom(err);
+    for (uint32_t at = 0; at < view->edges && !code; at += BATCH) {
+        uint32_t n = view->edges - at < BATCH ? view->edges - at : BATCH;
+        for (uint32_t i = 0; i < n; i++)
+            ids[i] = at + i;
+        code = view->link(view->self, ids, n, links, err);
+        for (uint32_t i = 0; i < n && !code; i++) {
+            uint64_t *count = qp_map_put(counts, links[i].type, NULL);
+            if (count)
+                (*count)++;
+            else
+                code = qp_oom(err);
+        }
+    }
+    for (size_t i = 0; !code && i < qp_map_size(counts); i++) {
+        qp_str type = qp_map_key(counts, i);
+        yyjson_mut_val *key = yyjson_mut_strncpy(doc, type.at, type.n);
+        yyjson_mut_obj_add(into, key, yyjson_mut_uint(doc, qp_map_value(counts, i)));
+    }
+    qp_map_free(counts);
+    return code;
+}
+
 qp_code qp_index_stats(qp_index *index, char **json, qp_err *err)
 {
     qp_held *held = NULL;
@@ -36,12 +67,17 @@ qp_code qp_index_stats(qp_index *index, char **json, qp_err *err)
     yyjson_mut_obj_add_uint(doc, root, "documents", qp_snapshot_documents(snapshot));
     yyjson_mut_obj_add_uint(doc, root, "chunks", view->nodes);
     yyjson_mut_obj_add_uint(doc, root, "edges", view->edges);
+    code = count_types(view, doc, yyjson_mut_obj_add_obj(doc, root, "edge_types"), err);
     yyjson_mut_obj_add_uint(doc, root, "dimension", view->dim);
-    yyjson_mut_obj_add_str(doc, root, "embedder", qp_snapshot_embedder(snapshot));
+    const char *name = qp_index_name(index, QP_EMBEDDER), *digest = qp_snapshot_embedder(snapshot);
+    yyjson_mut_obj_add_str(doc, root, "embedder", !*digest ? "none" : name ? name : "default");
+    yyjson_mut_obj_add_str(doc, root, "embedder_digest", digest);
     yyjson_mut_obj_add_uint(doc, root, "snapshot", qp_snapshot_number(snapshot));
     yyjson_mut_obj_add_uint(doc, root, "bytes", bytes_in(qp_index_folder(index)));
-    *json = yyjson_mut_write(doc, 0, NULL);
+    *json = code ? NULL : yyjson_mut_write(doc, 0, NULL);
+    if (!code && !*json)
+        code = qp_oom(err);
     yyjson_mut_doc_free(doc);
     qp_held_release(held);
-    return *json ? QP_OK : qp_oom(err);
+    return code;
 }
