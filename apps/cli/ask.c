@@ -25,114 +25,6 @@ static void on_token(void *user, const char *text, size_t n)
     fflush(stdout);
 }
 
-/* ---- for people ---- */
-
-static void print_place(yyjson_val *hit)
-{
-    printf("%s%s", dim(), member(hit, "document"));
-    yyjson_val *page = yyjson_obj_get(hit, "page"), *span = yyjson_obj_get(hit, "span");
-    if (yyjson_is_uint(page))
-        printf(", page %llu", (unsigned long long)yyjson_get_uint(page));
-    printf(", bytes %llu-%llu%s\n", (unsigned long long)yyjson_get_uint(yyjson_arr_get(span, 0)),
-           (unsigned long long)yyjson_get_uint(yyjson_arr_get(span, 1)), plain());
-}
-
-static void print_via(yyjson_val *hit)
-{
-    yyjson_val *via = yyjson_obj_get(hit, "via"), *step;
-    size_t i, n;
-    if (!yyjson_arr_size(via))
-        return;
-    printf("     %svia ", dim());
-    yyjson_arr_foreach(via, i, n, step) {
-        const char *title = member(step, "title"), *relation = member(step, "relation");
-        printf("%s ", *title ? title : member(step, "id"));
-        if (*relation)
-            printf(yyjson_get_bool(yyjson_obj_get(step, "forward")) ? "-%s-> " : "<-%s- ", relation);
-    }
-    printf("here%s\n", plain());
-}
-
-static void print_hits(yyjson_val *root, bool texts, bool explain)
-{
-    yyjson_val *hits = yyjson_obj_get(root, "hits"), *hit;
-    size_t i, n;
-    yyjson_arr_foreach(hits, i, n, hit) {
-        const char *title = member(hit, "title"), *text = member(hit, "text");
-        printf("%s%3llu  %s%s  %.4f\n     ", bold(), (unsigned long long)yyjson_get_uint(yyjson_obj_get(hit, "rank")),
-               *title ? title : member(hit, "id"), plain(), yyjson_get_num(yyjson_obj_get(hit, "score")));
-        print_place(hit);
-        if (texts)
-            print_wrapped(text, strlen(text), 5, 3);
-        if (explain)
-            print_via(hit);
-    }
-}
-
-static void print_answer(yyjson_val *root, bool streamed)
-{
-    const char *answer = member(root, "answer");
-    if (streamed)
-        printf("\n\n");
-    else
-        print_wrapped(answer, strlen(answer), 0, 0);
-    if (!*member(root, "writer"))
-        printf("%s(quoted from the sources; a writer composes an answer: --writer MODEL, see `quipu model list`)%s\n",
-               dim(), plain());
-    yyjson_val *citations = yyjson_obj_get(root, "citations"), *c;
-    size_t i, n;
-    putchar('\n');
-    yyjson_arr_foreach(citations, i, n, c) {
-        const char *title = member(c, "title"), *quote = member(c, "quote");
-        printf("%s[%llu] %s%s  ", bold(), (unsigned long long)yyjson_get_uint(yyjson_obj_get(c, "n")), title, plain());
-        print_place(c);
-        if (*quote)
-            print_wrapped(quote, strlen(quote), 4, 3);
-    }
-    unsigned long long without = yyjson_get_uint(yyjson_obj_get(root, "unsupported"));
-    if (without)
-        printf("%llu sentence%s of the answer found no support in the sources.\n", without, without == 1 ? "" : "s");
-}
-
-static void print_trace(yyjson_val *root)
-{
-    yyjson_val *trace = yyjson_obj_get(root, "trace"), *step;
-    size_t i, n;
-    printf("\n%s%6s %6s %6s %9s %9s  %s%s\n", bold(), "in", "out", "passes", "ms", "model ms", "operator", plain());
-    yyjson_arr_foreach(trace, i, n, step) {
-        printf("%6llu %6llu %6llu %9.2f %9.2f  %*s%s %s%s%s\n",
-               (unsigned long long)yyjson_get_uint(yyjson_obj_get(step, "in")),
-               (unsigned long long)yyjson_get_uint(yyjson_obj_get(step, "out")),
-               (unsigned long long)yyjson_get_uint(yyjson_obj_get(step, "model_passes")),
-               yyjson_get_num(yyjson_obj_get(step, "ms")), yyjson_get_num(yyjson_obj_get(step, "model_ms")),
-               2 * (int)yyjson_get_int(yyjson_obj_get(step, "depth")), "", member(step, "op"), dim(),
-               member(step, "options"), plain());
-    }
-}
-
-static void print_timings(yyjson_val *root)
-{
-    yyjson_val *timings = yyjson_obj_get(root, "timings_ms"), *key, *value;
-    size_t i, n;
-    printf("%s%s:", dim(), member(root, "method"));
-    yyjson_obj_foreach(timings, i, n, key, value)
-        printf(" %s %.1f ms%s", yyjson_get_str(key), yyjson_get_num(value), i + 1 < n ? "," : "");
-    printf("; %llu model passes%s\n", (unsigned long long)yyjson_get_uint(yyjson_obj_get(root, "model_passes")),
-           plain());
-}
-
-static void print_result(const session *s, yyjson_val *root)
-{
-    bool answered = yyjson_obj_get(root, "answer") != NULL;
-    if (answered)
-        print_answer(root, s->streamed);
-    if (!answered || s->c->explain)
-        print_hits(root, !answered, s->c->explain);
-    if (s->c->explain)
-        print_trace(root);
-    print_timings(root);
-}
-
 /* ---- a TREC run: documents, each once, its best chunk counting ---- */
 
 static void put_id(FILE *out, const char *id)
@@ -193,7 +85,7 @@ static qp_code ask_one(session *s, const char *id, const char *text, qp_err *err
     if (s->c->json)
         puts(json);
     else
-        print_result(s, root);
+        show_result(s->c, root, s->streamed);
     if (s->run)
         run_lines(s->run, root, id ? id : "1");
     yyjson_doc_free(doc);

@@ -29,7 +29,7 @@ const flag flags[] = {
     {'D', false, "deadline", "MS", "give up after so many milliseconds"},
     {'S', false, "strict", NULL, "a document that cannot be read ends the run"},
     {'E', false, "embedder", "MODEL", "model that makes vectors; none for an index without (default: the index's own)"},
-    {'K', false, "reranker", "MODEL", "cross-encoder (default: quipu-rerank)"},
+    {'K', false, "reranker", "MODEL", "cross-encoder (default: quipu-rerank-v1)"},
     {'W', false, "writer", "MODEL", "model that writes answers (default: none; answers are quoted)"},
     {'t', false, "threads", "N", "threads (default: one per core)"},
     {'d', false, "seed", "N", "seed of everything random (default 0)"},

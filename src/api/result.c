@@ -28,6 +28,14 @@ static yyjson_mut_val *span_of(writer *w, uint64_t from, uint64_t to)
     return span;
 }
 
+static void add_name(writer *w, yyjson_mut_val *object, const qp_about *about)
+{
+    add_text(w, object, "id", about->name);
+    add_text(w, object, "title", about->title);
+    if (about->heading.n)
+        add_text(w, object, "heading", about->heading);
+}
+
 /* The way from where the search began to this hit: nodes, and the relation each was reached by. */
 static yyjson_mut_val *via_of(writer *w, const qp_hit *hit)
 {
@@ -41,8 +49,7 @@ static yyjson_mut_val *via_of(writer *w, const qp_hit *hit)
             (by_edge && graph->link(graph->self, &h->via, 1, &link, &w->q->err)))
             break;
         yyjson_mut_val *step = yyjson_mut_obj(w->doc);
-        add_text(w, step, "id", about.name);
-        add_text(w, step, "title", about.title);
+        add_name(w, step, &about);
         if (by_edge) {
             add_text(w, step, "relation", link.type);
             yyjson_mut_obj_add_bool(w->doc, step, "forward", link.from == h->from->id);
@@ -72,14 +79,11 @@ static yyjson_mut_val *hit_of(writer *w, const qp_hit *hit, uint32_t rank)
     uint64_t own = about.to - about.from;
     yyjson_mut_val *object = yyjson_mut_obj(w->doc);
     yyjson_mut_obj_add_uint(w->doc, object, "rank", rank);
-    add_text(w, object, "id", about.name);
+    add_name(w, object, &about);
     yyjson_mut_obj_add_real(w->doc, object, "score", (double)hit->score);
-    add_text(w, object, "title", about.title);
     add_text(w, object, "text", own && own <= text.n ? qp_str_slice(text, text.n - own, text.n) : text);
     add_place(w, object, &about);
     yyjson_mut_obj_add_val(w->doc, object, "span", span_of(w, about.from, about.to));
-    if (about.heading.n)
-        add_text(w, object, "heading", about.heading);
     yyjson_mut_obj_add_val(w->doc, object, "via", via_of(w, hit));
     return object;
 }
@@ -153,12 +157,11 @@ static void add_answer(writer *w, yyjson_mut_val *root, const qp_result *r)
             return;
         yyjson_mut_val *object = yyjson_mut_obj(w->doc);
         yyjson_mut_obj_add_uint(w->doc, object, "n", c->n);
-        add_text(w, object, "id", about.name);
+        add_name(w, object, &about);
         add_place(w, object, &about);
         yyjson_mut_obj_add_val(w->doc, object, "span", span_of(w, c->from, c->to));
         add_text(w, object, "quote", c->quote);
         yyjson_mut_obj_add_bool(w->doc, object, "supported", c->supported);
-        add_text(w, object, "title", about.title);
         yyjson_mut_arr_append(citations, object);
     }
     yyjson_mut_obj_add_val(w->doc, root, "citations", citations);
