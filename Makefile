@@ -55,7 +55,9 @@ reference: ## make again the stored values that tests compare with (Python: PyTo
 	@tools/reference
 
 install: build ## PREFIX and DESTDIR as usual
-	@cmake --install build --prefix $(PREFIX)
+	@$(cmake) -B build # the program knows its prefix, which may be another than the one built for
+	@cmake --build build -j $(JOBS)
+	@cmake --install build
 
 clean: ## remove what was built here; the cache stays
 	@rm -rf build build-asan build-tsan build-fuzz

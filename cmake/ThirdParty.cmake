@@ -1,12 +1,13 @@
 # Everything that third_party.lock names, as one target. tools/setup has fetched it, and knows where it lies.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
-foreach(library sqlite3 libcurl libarchive libxml-2.0 md4c gumbo libutf8proc icu-uc yaml-0.1 libcrypto libmicrohttpd)
+set(packages sqlite3 libcurl libarchive libxml-2.0 md4c gumbo libutf8proc icu-uc yaml-0.1 libcrypto)
+list(JOIN packages " " QUIPU_PACKAGES)
+foreach(library ${packages})
     string(REGEX REPLACE "[^a-z0-9]" "_" name ${library})
     pkg_check_modules(${name} REQUIRED IMPORTED_TARGET ${library})
     list(APPEND packaged PkgConfig::${name})
 endforeach()
-pkg_check_modules(edit REQUIRED IMPORTED_TARGET libedit)
 find_library(STEMMER stemmer REQUIRED) # these three have no .pc file
 find_library(CSV csv REQUIRED)
 find_path(HNSWLIB hnswlib/hnswlib.h REQUIRED)
@@ -28,6 +29,7 @@ set_source_files_properties(${QUIPU_VENDORED} PROPERTIES COMPILE_OPTIONS -w)
 
 add_library(third_party INTERFACE)
 target_include_directories(third_party SYSTEM INTERFACE ${llama}/include ${yyjson} ${HNSWLIB})
-target_link_libraries(third_party INTERFACE
-    ${llama}/lib/libllama.a ${llama}/lib/libggml.a ${llama}/lib/libggml-cpu.a ${llama}/lib/libggml-base.a
-    ${packaged} ${STEMMER} ${CSV} Threads::Threads stdc++ m dl)
+foreach(archive llama ggml ggml-cpu ggml-base)
+    list(APPEND QUIPU_ARCHIVES ${llama}/lib/lib${archive}.a)
+endforeach()
+target_link_libraries(third_party INTERFACE ${QUIPU_ARCHIVES} ${packaged} ${STEMMER} ${CSV} Threads::Threads stdc++ m dl)
