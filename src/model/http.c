@@ -14,6 +14,7 @@
 #define MOST_LINE (4u << 20) /* bytes of one line of a stream */
 #define FIRST_PAUSE 250.     /* ms */
 #define MOST_PAUSE 10000.
+#define MOST_ABSENCE 5000. /* ms without a server at all: it is not there, rather than restarted */
 
 /* ---- shared with downloads ---- */
 
@@ -165,6 +166,7 @@ typedef struct attempt {
     bool streaming; /* lines are handed on: the status is 200 */
     bool ended;     /* the reader has had enough */
     bool too_long;
+    bool absent; /* nobody took the connection */
     long status;
     double retry_after; /* ms; what the server asks for, or 0 */
 } attempt;
@@ -297,6 +299,7 @@ static qp_http_verdict judge(attempt *a, CURLcode rc, qp_err *err)
         qp_oom(err);
         return QP_HTTP_REFUSED;
     }
+    a->absent = rc == CURLE_COULDNT_CONNECT || rc == CURLE_COULDNT_RESOLVE_HOST;
     if (rc != CURLE_OK && !a->ended) {
         qp_fail(err, QP_MODEL, "%s: no answer from %s: %s", name, url, curl_easy_strerror(rc));
         switch (rc) {
@@ -346,7 +349,8 @@ static qp_http_verdict try_once(qp_http *h, const qp_http_call *c, double deadli
 
 qp_code qp_http_post(qp_http *h, const qp_http_call *c, qp_err *err)
 {
-    double deadline = c->deadline ? c->deadline : qp_now_ms() + h->deadline;
+    const double began = qp_now_ms(), deadline = c->deadline ? c->deadline : began + h->deadline;
+    qp_err before = {0};
     for (int tries = 1;; tries++) {
         qp_err why = {0};
         attempt a;
@@ -355,12 +359,15 @@ qp_code qp_http_post(qp_http *h, const qp_http_call *c, qp_err *err)
             return qp_fail(err, QP_STOPPED, "stopped while waiting for %s", c->url);
         if (verdict == QP_HTTP_TAKEN)
             return QP_OK;
+        if (tries > 1 && qp_now_ms() >= deadline) /* this try was cut off by us: the one before says what is wrong */
+            why = before;
+        before = why;
         double pause = qp_http_pause(tries, FIRST_PAUSE, MOST_PAUSE);
         if (a.retry_after > pause)
             pause = a.retry_after;
         if (verdict == QP_HTTP_REFUSED || (c->again && !c->again(c->user)))
             return qp_fail(err, why.code ? why.code : QP_MODEL, "%s", why.message);
-        if (qp_now_ms() + pause >= deadline)
+        if (qp_now_ms() + pause >= deadline || (a.absent && qp_now_ms() + pause >= began + MOST_ABSENCE))
             return qp_fail(err, QP_MODEL, "%.700s; gave up after %d %s%s", why.message, tries,
                            tries == 1 ? "try" : "tries",
                            a.retry_after ? ", as it asks to wait longer than the deadline allows" : "");

@@ -29,13 +29,13 @@ static qp_code open_file(qp_purpose purpose, const char *path, int threads, qp_m
         return code;
     bool bert = qp_str_eq(qp_gguf_text(&file, "general.architecture"), QP_STR("bert"));
     qp_gguf_close(&file);
-    return bert ? qp_model_open_bert(path, purpose, threads, out, err) : qp_model_open_llama(path, purpose, threads, out, err);
+    return bert ? qp_model_open_bert(path, purpose, threads, out, err)
+                : qp_model_open_llama(path, purpose, threads, out, err);
 }
 
 static qp_code open_named(qp_purpose purpose, const char *name, int threads, qp_model **out, qp_err *err)
 {
-    size_t n = name ? strlen(name) : 0;
-    if (n > 5 && !strcmp(name + n - 5, ".gguf"))
+    if (name && qp_str_ends(qp_str_of(name), QP_STR(".gguf")))
         return open_file(purpose, name, threads, out, err);
     qp_arena *mem = qp_arena_new();
     char *path = NULL;
@@ -53,7 +53,7 @@ qp_code qp_model_open(qp_purpose purpose, const char *name, int threads, qp_mode
     qp_code code;
     if (name && (!strcmp(name, "hash") || !strncmp(name, "hash:", 5)))
         code = open_hash(name, &m, err);
-    else if (name && strstr(name, "://"))
+    else if (name && strchr(name, ':') && !qp_str_ends(qp_str_of(name), QP_STR(".gguf")))
         code = qp_model_open_http(name, purpose, &m, err);
     else
         code = open_named(purpose, name, threads, &m, err);

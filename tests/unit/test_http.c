@@ -264,7 +264,7 @@ static void bad_specs(void **state)
         qp_code code;
     } bad[] = {
         {"acme:m@http://127.0.0.1", QP_WRITER, QP_INPUT},
-        {"openai", QP_WRITER, QP_INPUT},
+        {"openai:", QP_WRITER, QP_INPUT},
         {"openai:@http://127.0.0.1", QP_WRITER, QP_INPUT},
         {"openai:m@http://", QP_WRITER, QP_INPUT},
         {"openai:m@http://h/v1?key=1", QP_WRITER, QP_INPUT},
@@ -275,9 +275,22 @@ static void bad_specs(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         qp_model *m;
         qp_err err = {0};
-        assert_int_equal(qp_model_open_http(bad[i].spec, bad[i].purpose, &m, &err), bad[i].code);
+        assert_int_equal(qp_model_open(bad[i].purpose, bad[i].spec, 1, &m, &err), bad[i].code);
         assert_true(*err.message);
     }
+}
+
+/* Any ':' that is no part of a file's name means a provider, also without a URL. */
+static void specs_are_told_from_files(void **state)
+{
+    (void)state;
+    qp_model *m;
+    qp_err err = {0};
+    if (qp_model_open(QP_WRITER, "openai:gpt-something", 1, &m, &err))
+        fail_msg("%s", err.message);
+    qp_model_close(m);
+    assert_int_equal(qp_model_open(QP_WRITER, "no:such/file.gguf", 1, &m, &err), QP_MODEL);
+    assert_non_null(strstr(err.message, "no:such/file.gguf"));
 }
 
 /* ---- chat ---- */
@@ -479,6 +492,7 @@ int main(void)
         cmocka_unit_test_setup(retry_after_is_kept, patient),
         cmocka_unit_test_setup(keys_stay_secret, patient),
         cmocka_unit_test_setup(bad_specs, patient),
+        cmocka_unit_test_setup(specs_are_told_from_files, patient),
         cmocka_unit_test_setup(chats_stream, patient),
         cmocka_unit_test_setup(chats_send_what_is_asked, patient),
         cmocka_unit_test_setup(broken_chats, patient),
