@@ -105,12 +105,13 @@ qp_code qp_unzip(qp_str bytes, qp_buf *out, qp_err *err)
     archive_read_support_filter_xz(a);
     archive_read_support_format_raw(a);
     archive_read_support_format_empty(a);
-    if (archive_read_open_memory(a, bytes.at, bytes.n) != ARCHIVE_OK ||
-        archive_read_next_header(a, &entry) != ARCHIVE_OK)
+    int rc = archive_read_open_memory(a, bytes.at, bytes.n);
+    rc = rc == ARCHIVE_OK ? archive_read_next_header(a, &entry) : rc;
+    if (rc == ARCHIVE_OK)
+        code = read_entry(a, out, &total, err);
+    else if (rc != ARCHIVE_EOF) /* that is an empty file */
         code =
             qp_fail(err, QP_INPUT, "cannot be unpacked: %s", archive_error_string(a) ? archive_error_string(a) : "?");
-    else
-        code = read_entry(a, out, &total, err);
     archive_read_free(a);
     return code;
 }

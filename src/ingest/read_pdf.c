@@ -1,129 +1,162 @@
-/* PDF by poppler's pdftotext, a child process without a shell: a crash of it stays outside, and so does its licence. */
+/* PDF by poppler's pdftotext, a child process: a crash of it stays outside, and so does its licence. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
+#include <strings.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "ingest/child.h"
 #include "ingest/reader.h"
+#include "ingest/xml.h"
 
-extern char **environ;
+static const char install[] = "apt-get install poppler-utils";
 
-enum { MOST_TEXT = 1 << 30, LONGEST_MS = 300000 };
+/* ---- the title: papers cite each other by it, and few of them name it in their properties ---- */
 
-/* Starts argv with its output in *out, its complaints in *complaints, and nothing to read. */
-static qp_code start(char *const argv[], pid_t *child, int *out, int *complaints, qp_err *err)
+/* What writing programs leave in the title property is often the name of a file. */
+static bool is_title(qp_str s)
 {
-    posix_spawn_file_actions_t actions;
-    int text[2], words[2];
+    static const char *const suffixes[] = {".doc", ".docx", ".tex", ".dvi", ".pdf", ".rtf", ".ps", ".indd", ".qxd"};
 
-    if (pipe2(text, O_CLOEXEC))
-        return qp_fail(err, QP_STORE, "a pipe to %s: %s", argv[0], strerror(errno));
-    if (pipe2(words, O_CLOEXEC)) {
-        close(text[0]);
-        close(text[1]);
-        return qp_fail(err, QP_STORE, "a pipe to %s: %s", argv[0], strerror(errno));
-    }
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, text[1], STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, words[1], STDERR_FILENO);
-    int rc = posix_spawnp(child, argv[0], &actions, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(text[1]);
-    close(words[1]);
-    *out = text[0];
-    *complaints = words[0];
-    if (!rc)
-        return QP_OK;
-    close(text[0]);
-    close(words[0]);
-    return qp_fail(err, QP_INPUT,
-                   rc == ENOENT ? "PDF is read by %s, which is not installed: apt-get install poppler-utils"
-                                : "%s did not start",
-                   argv[0]);
-}
-
-/* Reads both pipes to their ends; false: too much, or too long. */
-static bool drain(int out, int complaints, qp_buf *text, qp_buf *words)
-{
-    struct pollfd fds[2] = {{.fd = out, .events = POLLIN}, {.fd = complaints, .events = POLLIN}};
-    qp_buf *to[2] = {text, words};
-    double end = qp_now_ms() + LONGEST_MS;
-    int open = 2;
-
-    while (open) {
-        double left = end - qp_now_ms();
-        if (left <= 0 || text->n > MOST_TEXT || text->oom)
+    if (s.n < 4 || s.n > 300 || !strncasecmp(s.at, "microsoft word", 14) || !strncasecmp(s.at, "untitled", 8))
+        return false;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        size_t n = strlen(suffixes[i]);
+        if (s.n > n && !strncasecmp(s.at + s.n - n, suffixes[i], n))
             return false;
-        if (poll(fds, 2, (int)left) < 0 && errno != EINTR)
-            return false;
-        for (int i = 0; i < 2; i++) {
-            if (fds[i].fd < 0 || !fds[i].revents)
-                continue;
-            char *room = qp_buf_room(to[i], 64 << 10);
-            ssize_t n = room ? read(fds[i].fd, room, 64 << 10) : -1;
-            if (n > 0) {
-                to[i]->n += (size_t)n;
-                if (i == 1 && words->n > 4000) /* what it says first is enough */
-                    words->n = 4000;
-            } else if (n == 0 || errno != EINTR) {
-                fds[i].fd = -1;
-                open--;
-            }
-        }
     }
     return true;
 }
 
+struct line {      /* of the first page */
+    double height; /* of its highest word */
+    qp_buf text;
+};
+
+struct page {
+    qp_buf largest; /* the lines in the largest letters so far, those one after the other */
+    double height;  /* of these letters */
+    bool open;      /* the line before was one of them */
+};
+
+static double number(xmlTextReaderPtr r, const char *name, qp_arena *a)
+{
+    qp_str s = qp_xml_attribute(r, name, a);
+    return s.n ? strtod(s.at, NULL) : 0;
+}
+
+static void end_line(struct page *p, struct line *l)
+{
+    bool larger = l->height > p->height * 1.05, same = !larger && l->height > p->height * 0.95;
+
+    if (l->text.n > 2 && (larger || (same && p->open))) {
+        if (larger) {
+            qp_buf_clear(&p->largest);
+            p->height = l->height;
+        }
+        qp_buf_str(&p->largest, qp_buf_view(&l->text));
+        p->open = true;
+    } else if (l->text.n) {
+        p->open = false;
+    }
+    qp_buf_clear(&l->text);
+    l->height = 0;
+}
+
+static void add_word(struct line *l, xmlTextReaderPtr r, qp_arena *a)
+{
+    double high = number(r, "yMax", a) - number(r, "yMin", a), wide = number(r, "xMax", a) - number(r, "xMin", a);
+
+    if (xmlTextReaderRead(r) != 1 || xmlTextReaderNodeType(r) != XML_READER_TYPE_TEXT)
+        return;
+    qp_str word = qp_str_of((const char *)xmlTextReaderConstValue(r));
+    if (word.n > 3 && high > wide)
+        return; /* stands upright: the stamp of a preprint server */
+    l->height = high > l->height ? high : l->height;
+    qp_buf_str(&l->text, word);
+    qp_buf_char(&l->text, ' ');
+}
+
+/* The properties as metadata; the title from there, else the largest letters of the first page. */
+static void read_front(qp_str xhtml, qp_extract *x)
+{
+    struct page page = {0};
+    struct line line = {0};
+    qp_str title = qp_xml_text_of(xhtml, "title", x->mem);
+    xmlTextReaderPtr r = qp_xml_open(xhtml);
+
+    while (r && qp_xml_next(r)) {
+        if (qp_xml_begins(r, "meta")) {
+            qp_str name = qp_xml_attribute(r, "name", x->mem), content = qp_xml_attribute(r, "content", x->mem);
+            if (content.n && qp_str_eq(name, QP_STR("Author")))
+                qp_extract_meta(x, "author", content);
+            else if (content.n && qp_str_eq(name, QP_STR("CreationDate")))
+                qp_extract_meta(x, "date", content);
+        } else if (qp_xml_begins(r, "word")) {
+            add_word(&line, r, x->mem);
+        } else if (qp_xml_ends(r, "line")) {
+            end_line(&page, &line);
+        }
+    }
+    if (r)
+        xmlFreeTextReader(r);
+    if (!is_title(title))
+        title = qp_str_trim(qp_buf_view(&page.largest));
+    if (is_title(title))
+        qp_extract_title(x, title);
+    qp_buf_free(&page.largest);
+    qp_buf_free(&line.text);
+}
+
+/* ---- the text ---- */
+
+/* pdftotext wants to seek: what came by standard input becomes a file. */
+static qp_code set_down(qp_str bytes, char *path, qp_err *err)
+{
+    int fd = mkostemp(path, O_CLOEXEC);
+    size_t at = 0;
+
+    for (ssize_t n = 1; fd >= 0 && at < bytes.n && n > 0; at += n > 0 ? (size_t)n : 0)
+        n = write(fd, bytes.at + at, bytes.n - at);
+    qp_code code = fd < 0 || at < bytes.n ? qp_fail(err, QP_STORE, "%s: %s", path, strerror(errno)) : QP_OK;
+    if (fd >= 0)
+        close(fd);
+    if (fd >= 0 && code)
+        unlink(path);
+    return code;
+}
+
+static qp_code read_file(const char *file, qp_extract *x, qp_err *err)
+{
+    char *path = (char *)(uintptr_t)file; /* argv wants it so; nobody writes there */
+    char *const text_of[] = {"pdftotext", "-q", "-enc", "UTF-8", path, "-", NULL};
+    char *const front_of[] = {"pdftotext", "-q", "-enc", "UTF-8", "-l", "1", "-bbox-layout", path, "-", NULL};
+    qp_buf text = {0}, front = {0};
+    qp_code code = qp_child_output(text_of, install, &text, err);
+
+    code = code ? code : qp_read_text(&(qp_input){qp_buf_view(&text), NULL}, x, err);
+    qp_buf_free(&text);
+    if (!code && !qp_str_trim(qp_buf_view(&x->text)).n)
+        return qp_fail(err, QP_INPUT, "no text in this PDF: its pages may be pictures, which need OCR first");
+    if (!code && qp_child_output(front_of, install, &front, NULL) == QP_OK && !front.oom)
+        read_front(qp_buf_view(&front), x);
+    qp_buf_free(&front);
+    return code;
+}
+
 qp_code qp_read_pdf(const qp_input *in, qp_extract *x, qp_err *err)
 {
-    char from[] = P_tmpdir "/quipu-XXXXXX";
-    char *const argv[] = {"pdftotext", "-q", "-enc", "UTF-8", in->path ? (char *)(uintptr_t)in->path : from, "-", NULL};
-    qp_buf text = {0}, words = {0};
-    int out = -1, complaints = -1, status = 0;
-    pid_t child;
+    char path[] = P_tmpdir "/quipu-XXXXXX";
 
-    if (!qp_str_starts(in->bytes, QP_STR("%PDF-")) &&
-        !memmem(in->bytes.at, in->bytes.n < 1024 ? in->bytes.n : 1024, "%PDF-", 5))
+    if (!memmem(in->bytes.at, in->bytes.n < 1024 ? in->bytes.n : 1024, "%PDF-", 5))
         return qp_fail(err, QP_INPUT, "wanted a PDF, found other bytes (it does not begin with %%PDF-)");
-    if (!in->path) { /* pdftotext wants to seek */
-        int fd = mkostemp(from, O_CLOEXEC);
-        size_t at = 0;
-        for (ssize_t n = 1; fd >= 0 && at < in->bytes.n && n > 0; at += n > 0 ? (size_t)n : 0)
-            n = write(fd, in->bytes.at + at, in->bytes.n - at);
-        if (fd >= 0)
-            close(fd);
-        if (fd < 0 || at < in->bytes.n)
-            return qp_fail(err, QP_STORE, "%s: %s", from, strerror(errno));
-    }
-    qp_code code = start(argv, &child, &out, &complaints, err);
-    if (!code) {
-        bool whole = drain(out, complaints, &text, &words);
-        if (!whole)
-            kill(child, SIGKILL);
-        close(out);
-        close(complaints);
-        while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-            ;
-        qp_str said = qp_str_split(qp_buf_view(&words), '\n', &(qp_str){0});
-        if (!whole)
-            code = qp_fail(err, QP_INPUT, "pdftotext gave more than 1 GiB of text, or took longer than five minutes");
-        else if (!WIFEXITED(status) || (WEXITSTATUS(status) && !text.n))
-            code =
-                qp_fail(err, QP_INPUT, "pdftotext could not read it%s%.*s", said.n ? ": " : "", (int)said.n, said.at);
-    }
-    if (!in->path)
-        unlink(from);
-    code = code ? code : qp_read_text(&(qp_input){qp_buf_view(&text), NULL}, x, err);
-    if (!code && !qp_str_trim(qp_buf_view(&x->text)).n)
-        code = qp_fail(err, QP_INPUT, "no text in this PDF: its pages may be pictures, which need OCR first");
-    qp_buf_free(&text);
-    qp_buf_free(&words);
+    if (in->path)
+        return read_file(in->path, x, err);
+    qp_code code = set_down(in->bytes, path, err);
+    if (code)
+        return code;
+    code = read_file(path, x, err);
+    unlink(path);
     return code;
 }

@@ -198,7 +198,7 @@ static void office_and_books(void **state)
     done(&r);
 }
 
-/* A page written by hand: two pages of one line each. */
+/* A file written by hand: a page with a title in larger letters, and one more. */
 static void pdf(void **state)
 {
     (void)state;
@@ -207,8 +207,9 @@ static void pdf(void **state)
         "<</Type/Pages/Kids[3 0 R 4 0 R]/Count 2>>",
         "<</Type/Page/Parent 2 0 R/MediaBox[0 0 400 400]/Contents 5 0 R/Resources<</Font<</F 7 0 R>>>>>>",
         "<</Type/Page/Parent 2 0 R/MediaBox[0 0 400 400]/Contents 6 0 R/Resources<</Font<</F 7 0 R>>>>>>",
-        "<</Length 46>>stream\nBT /F 12 Tf 20 300 Td (The first page.  ) Tj ET\nendstream",
-        "<</Length 46>>stream\nBT /F 12 Tf 20 300 Td (The second page. ) Tj ET\nendstream",
+        "<</Length 90>>stream\nBT /F 24 Tf 20 350 Td (On Small Files) Tj ET "
+        "BT /F 12 Tf 20 300 Td (The first page.) Tj ET\nendstream",
+        "<</Length 46>>stream\nBT /F 12 Tf 20 300 Td (The second page.) Tj ET\nendstream",
         "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"};
     qp_buf file = {0};
     struct reading r;
@@ -222,6 +223,7 @@ static void pdf(void **state)
     if (read_as(&r, qp_read_pdf, qp_buf_view(&file), &err))
         fail_msg("%s", err.message);
     assert_non_null(strstr(r.x.text.at, "The first page."));
+    assert_true(qp_str_eq(r.d.title, QP_STR("On Small Files")));
     assert_int_equal(r.d.chunks[0].page, 1);
     assert_int_equal(r.d.n_chunks, 1);
     const qp_mark *last = &r.x.marks[r.x.n_marks - 1];
