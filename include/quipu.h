@@ -142,7 +142,8 @@ typedef struct qp_eval_options {
 qp_code qp_index_eval(qp_index *, const char *dataset, const qp_eval_options *, char **json, qp_err *);
 
 /* ---- what there is ---- */
-/* JSON: [{name, help, paper, options:[{name, help, type, default, min, max}]}]; what = "methods" or "ops". */
+/* JSON: [{name, help, paper, options:[{name, help, type, default, min, max}]}]; what = "methods", "ops", or "index": the settings of
+ * qp_index_add. */
 qp_code qp_catalogue(const char *what, char **json, qp_err *);
 
 /* ---- models ---- */

@@ -28,18 +28,6 @@ static const char *const filter[] = {
     "Example: --where \"year >= 2001 and (lang in ('en', 'de') or not lang exists) and title ~ 'graph'\"",
     NULL};
 
-void manual_verb(const verb *v)
-{
-    printf("usage: quipu %s [FLAG...] %s\n\n%s\n\nflags:\n", v->name, v->args, v->help);
-    flag_lines(v->flags);
-    if (strchr(v->flags, 'm'))
-        printf("\n`quipu methods` lists the methods, `quipu methods NAME` the options of one.\n");
-    if (strchr(v->flags, 'w'))
-        printf("\nfilters (--where EXPR):\n");
-    for (size_t i = 0; strchr(v->flags, 'w') && filter[i]; i++)
-        printf("  %s\n", filter[i]);
-}
-
 static const char exits[] = "0 fine; 1 usage; 2 input or option refused; 3 nothing found; 4 store damaged or busy;\n"
                             "5 model or provider failed; 70 a bug of ours; 130 stopped by Ctrl-C or a deadline";
 
@@ -55,11 +43,22 @@ static void overview(void)
 
 /* ---- methods and operators, from the catalogue ---- */
 
-static void describe(yyjson_val *op)
+/* The catalogue of "methods", "ops" or "index"; free it. Null after one line on stderr. */
+static yyjson_doc *catalogue_read(const char *what)
 {
-    printf("%s%s%s - %s\n", bold(), member(op, "name"), plain(), member(op, "help"));
-    if (*member(op, "paper"))
-        printf("source: %s\n", member(op, "paper"));
+    char *json = NULL;
+    qp_err err = {0};
+    if (qp_catalogue(what, &json, &err)) {
+        session_fail(err.code, &err);
+        return NULL;
+    }
+    yyjson_doc *doc = yyjson_read(json, strlen(json), 0);
+    qp_free(json);
+    return doc;
+}
+
+static void describe_options(yyjson_val *op)
+{
     yyjson_val *options = yyjson_obj_get(op, "options"), *o;
     size_t i, n;
     if (yyjson_arr_size(options))
@@ -75,14 +74,19 @@ static void describe(yyjson_val *op)
     }
 }
 
+static void describe(yyjson_val *op)
+{
+    printf("%s%s%s - %s\n", bold(), member(op, "name"), plain(), member(op, "help"));
+    if (*member(op, "paper"))
+        printf("source: %s\n", member(op, "paper"));
+    describe_options(op);
+}
+
 static int catalogue(cli *c, const char *what)
 {
-    char *json = NULL;
-    qp_err err = {0};
-    qp_code code = qp_catalogue(what, &json, &err);
-    if (code)
-        return session_fail(code, &err);
-    yyjson_doc *doc = yyjson_read(json, strlen(json), 0);
+    yyjson_doc *doc = catalogue_read(what);
+    if (!doc)
+        return QP_BUG;
     yyjson_val *root = yyjson_doc_get_root(doc), *op, *found = NULL;
     size_t i, n;
     yyjson_arr_foreach(root, i, n, op) {
@@ -103,8 +107,24 @@ static int catalogue(cli *c, const char *what)
         describe(found);
     }
     yyjson_doc_free(doc);
-    qp_free(json);
     return result;
+}
+
+void manual_verb(const verb *v)
+{
+    printf("usage: quipu %s [FLAG...] %s\n\n%s\n\nflags:\n", v->name, v->args, v->help);
+    flag_lines(v->flags);
+    if (strchr(v->flags, 'm'))
+        printf("\n`quipu methods` lists the methods, `quipu methods NAME` the options of one.\n");
+    if (strcmp(v->name, "index") == 0) {
+        yyjson_doc *doc = catalogue_read("index");
+        describe_options(yyjson_arr_get_first(yyjson_doc_get_root(doc)));
+        yyjson_doc_free(doc);
+    }
+    if (strchr(v->flags, 'w'))
+        printf("\nfilters (--where EXPR):\n");
+    for (size_t i = 0; strchr(v->flags, 'w') && filter[i]; i++)
+        printf("  %s\n", filter[i]);
 }
 
 int run_methods(cli *c)
@@ -136,10 +156,7 @@ static void roff(const char *text)
 
 static void roff_catalogue(const char *what, const char *title)
 {
-    char *json = NULL;
-    if (qp_catalogue(what, &json, NULL))
-        return;
-    yyjson_doc *doc = yyjson_read(json, strlen(json), 0);
+    yyjson_doc *doc = catalogue_read(what);
     yyjson_val *op, *o;
     size_t i, n, j, m;
     printf(".SH %s\n", title);
@@ -153,12 +170,13 @@ static void roff_catalogue(const char *what, const char *title)
         yyjson_arr_foreach(yyjson_obj_get(op, "options"), j, m, o) {
             printf(".TP\n.B %s\n", member(o, "name"));
             roff(member(o, "help"));
+            if (*member(o, "choices"))
+                printf("One of %s.\n", member(o, "choices"));
             if (*member(o, "default"))
                 printf("Default: %s.\n", member(o, "default"));
         }
     }
     yyjson_doc_free(doc);
-    qp_free(json);
 }
 
 void manual_page(void)
@@ -182,10 +200,13 @@ void manual_page(void)
     for (size_t i = 0; filter[i]; i++)
         roff(filter[i]);
     printf(".fi\n");
+    roff_catalogue("index", "READING AND CUTTING");
     roff_catalogue("methods", "METHODS");
     roff_catalogue("ops", "OPERATORS");
     printf(".SH ENVIRONMENT\n.TP\n.B QUIPU_STORE\nthe index, where \\-s is not given\n"
-           ".TP\n.B QUIPU_MODELS\nfolder of the models\n.TP\n.B NO_COLOR\nno colours\n.SH EXIT STATUS\n");
+           ".TP\n.B QUIPU_MODELS\nfolder of the models\n"
+           ".TP\n.B QUIPU_SHARE\nfolder that is looked in first for prompts/, pipelines/ and models/\n.TP\n.B "
+           "NO_COLOR\nno colours\n.SH EXIT STATUS\n");
     roff(exits);
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <yyjson.h>
 
+#include "ingest/ingest.h"
 #include "method/method.h"
 #include "op/ops.h"
 
@@ -60,9 +61,14 @@ static void add_op(yyjson_mut_doc *doc, yyjson_mut_val *list, const qp_op *op)
 
 qp_code qp_catalogue(const char *what, char **json, qp_err *err)
 {
-    bool methods = strcmp(what, "methods") == 0;
-    if (!methods && strcmp(what, "ops") != 0)
-        return qp_fail(err, QP_USAGE, "the catalogue has 'methods' and 'ops', no '%s'", what);
+    const qp_op *const index[] = {qp_ingest_options(), NULL}, *const repeat[] = {&qp_op_repeat, NULL};
+    const qp_op *const *const all[][2] = {{qp_methods(), NULL}, {qp_ops(), repeat}, {index, NULL}};
+    static const char *const names[] = {"methods", "ops", "index"};
+    size_t at = 0;
+    while (at < sizeof names / sizeof *names && strcmp(names[at], what) != 0)
+        at++;
+    if (at == sizeof names / sizeof *names)
+        return qp_fail(err, QP_USAGE, "the catalogue has 'methods', 'ops' and 'index', no '%s'", what);
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *list = doc ? yyjson_mut_arr(doc) : NULL;
     if (!list) {
@@ -70,10 +76,9 @@ qp_code qp_catalogue(const char *what, char **json, qp_err *err)
         return qp_oom(err);
     }
     yyjson_mut_doc_set_root(doc, list);
-    for (const qp_op *const *op = methods ? qp_methods() : qp_ops(); *op; op++)
-        add_op(doc, list, *op);
-    if (!methods)
-        add_op(doc, list, &qp_op_repeat);
+    for (int part = 0; part < 2; part++)
+        for (const qp_op *const *op = all[at][part]; op && *op; op++)
+            add_op(doc, list, *op);
     *json = yyjson_mut_write(doc, YYJSON_WRITE_PRETTY_TWO_SPACES, NULL);
     yyjson_mut_doc_free(doc);
     return *json ? QP_OK : qp_oom(err);
