@@ -11,6 +11,9 @@
 
 enum { MOST_QUOTES = 3, MOST_SENTENCES = 64 };
 
+/* Bytes. What is shorter is a label ("Reliable.", "- Download"), near to any question that its title is near to. */
+enum { LABEL = 20 };
+
 /* A sentence worth quoting beside a better one scores at least this share of it. */
 static const float NEAR = .8f;
 
@@ -22,9 +25,11 @@ static uint32_t considered(const qp_sources *s)
     return s->n_sentences < MOST_SENTENCES ? s->n_sentences : MOST_SENTENCES;
 }
 
-static float rank_bonus(const qp_sources *s, const qp_sentence *sentence)
+/* What a sentence's place and shape add to its likeness; a label is quoted only where labels are all there is. */
+static float bonus(const qp_sources *s, const qp_sentence *sentence)
 {
-    return RANK_WEIGHT * (1 - (float)sentence->source / (float)s->n);
+    float place = RANK_WEIGHT * (1 - (float)sentence->source / (float)s->n);
+    return sentence->text.n < LABEL ? place - 1 : place;
 }
 
 /* "Title: sentence", since a sentence alone often names its subject by a pronoun. */
@@ -55,7 +60,7 @@ static qp_code score_dense(qp_query *q, const qp_sources *s, qp_err *err)
         float dot = 0;
         for (uint32_t d = 0; d < dim; d++)
             dot += v[d] * vectors[(size_t)i * dim + d];
-        s->sentences[i].score = dot + rank_bonus(s, &s->sentences[i]);
+        s->sentences[i].score = dot + bonus(s, &s->sentences[i]);
     }
     return code;
 }
@@ -70,7 +75,7 @@ static qp_code score_lexical(qp_query *q, const qp_sources *s, qp_err *err)
     qp_words question = qp_words_of(terms, q->text, q->mem);
     for (uint32_t i = 0; i < considered(s); i++) {
         qp_words held = qp_words_of(terms, in_context(q, s, &s->sentences[i]), q->mem);
-        s->sentences[i].score = qp_words_share(&question, &held) + rank_bonus(s, &s->sentences[i]);
+        s->sentences[i].score = qp_words_share(&question, &held) + bonus(s, &s->sentences[i]);
     }
     qp_terms_close(terms);
     return QP_OK;

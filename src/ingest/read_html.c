@@ -50,12 +50,28 @@ static bool any_of(GumboTag tag, const GumboTag *tags, size_t n)
 #define ANY_OF(tag, ...) \
     any_of((tag), (const GumboTag[]){__VA_ARGS__}, sizeof((const GumboTag[]){__VA_ARGS__}) / sizeof(GumboTag))
 
+/* Pages older than <nav> name their menus by a class: one of its words, as a whole. */
+static bool is_menu(const GumboElement *e)
+{
+    static const char *const names[] = {"menu", "nav", "navbar", "navigation", "breadcrumb", "breadcrumbs"};
+    if (e->tag == GUMBO_TAG_BODY || e->tag == GUMBO_TAG_HTML)
+        return false;
+    for (qp_str rest = attribute(e, "class"), name; rest.n;) {
+        name = qp_str_split(rest, ' ', &rest);
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            if (qp_str_eq(name, qp_str_of(names[i])))
+                return true;
+    }
+    return false;
+}
+
 static bool is_dropped(const GumboElement *e)
 {
     return ANY_OF(e->tag, GUMBO_TAG_SCRIPT, GUMBO_TAG_STYLE, GUMBO_TAG_NAV, GUMBO_TAG_NOSCRIPT, GUMBO_TAG_TEMPLATE,
                   GUMBO_TAG_SVG, GUMBO_TAG_IFRAME, GUMBO_TAG_OBJECT, GUMBO_TAG_SELECT, GUMBO_TAG_TEXTAREA,
                   GUMBO_TAG_BUTTON) ||
-           qp_str_eq(attribute(e, "role"), QP_STR("navigation")) || gumbo_get_attribute(&e->attributes, "hidden");
+           is_menu(e) || qp_str_eq(attribute(e, "role"), QP_STR("navigation")) ||
+           gumbo_get_attribute(&e->attributes, "hidden");
 }
 
 static bool is_paragraph(GumboTag tag)

@@ -84,7 +84,9 @@ static bool is_required(yyjson_val *s, const char *name)
 {
     size_t i, n;
     yyjson_val *v;
-    yyjson_arr_foreach(yyjson_obj_get(s, "required"), i, n, v) if (yyjson_equals_str(v, name)) return true;
+    yyjson_arr_foreach(yyjson_obj_get(s, "required"), i, n, v)
+        if (yyjson_equals_str(v, name))
+            return true;
     return false;
 }
 
@@ -110,8 +112,7 @@ static qp_code write_object(writer *w, yyjson_val *s, qp_buf *b)
         qp_buf_text(b, "any-object");
         return QP_OK;
     }
-    yyjson_obj_foreach(properties, i, n, key, value)
-    {
+    yyjson_obj_foreach(properties, i, n, key, value) {
         qp_buf member = {0};
         if (code || (code = add_member(w, key, value, &member))) {
             qp_buf_free(&member);
@@ -211,8 +212,7 @@ static qp_code write_choice(writer *w, yyjson_val *s, yyjson_val *list, const ch
     qp_code code = QP_OK;
     if (!yyjson_arr_size(list))
         return qp_fail(w->err, QP_INPUT, "JSON schema: %s must be a list of at least one", keyword);
-    yyjson_arr_foreach(list, i, n, v)
-    {
+    yyjson_arr_foreach(list, i, n, v) {
         qp_buf_text(b, i ? " | " : "(");
         if ((code = one(w, s, v, b)))
             return code;
@@ -257,8 +257,7 @@ static qp_code check_keywords(writer *w, yyjson_val *s)
                                         "$schema",   "$id",         "$comment"};
     size_t i, n;
     yyjson_val *key, *value;
-    yyjson_obj_foreach(s, i, n, key, value)
-    {
+    yyjson_obj_foreach(s, i, n, key, value) {
         bool found = false;
         for (size_t k = 0; k < sizeof known / sizeof *known && !found; k++)
             found = yyjson_equals_str(key, known[k]);

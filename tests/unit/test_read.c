@@ -62,7 +62,8 @@ static void html(void **state)
     struct reading r;
     static const char page[] =
         "<!doctype html><html lang=en><head><title> The\n page </title><style>x{}</style><script>no()</script>"
-        "<link rel=next href=two.html></head><body><nav>menu</nav><h1 id=top>The page</h1><p>One &amp; <b>two</b>.</p>"
+        "<link rel=next href=two.html></head><body><nav>menu</nav><div class='main menu'>old</div>"
+        "<h1 id=top>The page</h1><p>One &amp; <b>two</b>.</p>"
         "<a name=old></a><p>See <a href='guide/a%20b.html#sec'>this</a>, <a "
         "href=https://doi.org/10.1145/361002.361007>x"
         "</a>.</p><table><tr><th>k<th>v<tr><td>1<td>2</table><ul><li>first<li>second</ul><pre>a\n  b</pre>";
