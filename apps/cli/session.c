@@ -58,10 +58,15 @@ static void draw(const qp_progress *p)
 
 static void on_progress(void *user, const qp_progress *p)
 {
+    static char finished[32]; /* a stage may say more than once that it is at its end: one line is enough */
+    bool end = p->total && p->done >= p->total;
     (void)user;
+    if (end && !strcmp(finished, p->stage))
+        return;
+    snprintf(finished, sizeof finished, "%s", end ? p->stage : "");
     if (isatty(STDERR_FILENO))
         draw(p);
-    else if (p->total && p->done >= p->total) /* a log file: one line per stage */
+    else if (end) /* a log file: one line per stage */
         fprintf(stderr, "%s: %llu in %.1f s\n", p->stage, (unsigned long long)p->done, p->seconds);
 }
 

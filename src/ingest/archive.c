@@ -4,7 +4,7 @@
 #include <archive_entry.h>
 #include <stdlib.h>
 
-enum { MOST_BYTES = 512 << 20, MOST_FILES = 10000, BLOCK = 64 << 10 };
+enum { MOST_BYTES = 256 << 20, MOST_FILES = 10000, BLOCK = 64 << 10 };
 
 static qp_code read_entry(struct archive *a, qp_buf *out, size_t *total, qp_err *err)
 {

@@ -262,12 +262,15 @@ static qp_code read_place(qp_job *job, qp_batch *batch, const char *path, qp_err
 qp_code qp_source_read(qp_job *job, const char *source, qp_err *err)
 {
     bool input = !strcmp(source, "-");
-    char *path = input ? strdup("-") : realpath(source, NULL);
+    struct stat st;
     qp_batch *batch = NULL;
     uint64_t removed;
     const qp_str *keys;
     size_t n;
 
+    if (!input && !stat(source, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return qp_fail(err, QP_INPUT, "%s: no file and no folder; what comes through a pipe is read as \"-\"", source);
+    char *path = input ? strdup("-") : realpath(source, NULL);
     if (!path)
         return qp_fail(err, QP_INPUT, "%s: %s", source, strerror(errno));
     job->began = qp_now_ms();

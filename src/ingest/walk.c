@@ -120,7 +120,7 @@ static qp_code walk(struct walker *w, const char *path, qp_str relative, const s
     }
     for (struct dirent *e = readdir(dir); e && !code; e = readdir(dir)) {
         if (w->watch && w->watch->cancel && *w->watch->cancel)
-            code = qp_fail(err, QP_STOPPED, "stopped");
+            code = qp_fail(err, QP_STOPPED, "stopped while it listed a folder; run it again to go on");
         else if (e->d_name[0] != '.')
             code = entry(w, path, e->d_name, &level, depth, err);
     }
@@ -134,11 +134,30 @@ static int by_name(const void *a, const void *b)
     return qp_str_cmp(((const qp_file *)a)->relative, ((const qp_file *)b)->relative);
 }
 
+/* The folders above the root, as levels without ignore files: a link to one of them leads around in a circle. */
+static const struct level *folders_above(const char *root, qp_arena *mem)
+{
+    qp_str path = qp_str_of(root);
+    const struct level *above = NULL;
+    struct stat st;
+
+    for (size_t n = 1; n < path.n; n++) {
+        if (path.at[n - 1] != '/')
+            continue;
+        struct level *level = qp_new(mem, struct level, 1);
+        if (!level || stat(qp_arena_str(mem, qp_str_slice(path, 0, n)).at, &st))
+            break;
+        *level = (struct level){.above = above, .device = st.st_dev, .inode = st.st_ino};
+        above = level;
+    }
+    return above;
+}
+
 qp_code qp_walk_folder(const char *root, qp_str include, qp_str exclude, const qp_watch *watch, qp_files *out,
                        qp_arena *mem, qp_err *err)
 {
     struct walker w = {.include = include, .exclude = exclude, .watch = watch, .mem = mem};
-    qp_code code = walk(&w, root, (qp_str){"", 0}, NULL, 0, err);
+    qp_code code = walk(&w, root, (qp_str){"", 0}, folders_above(root, mem), 0, err);
 
     *out = (qp_files){.unreadable = w.unreadable};
     if (!code && w.n) {

@@ -18,7 +18,8 @@ typedef struct qp_files {
 
 /* All regular files below `root` (absolute). Left out: hidden ones, what .gitignore, .ignore and .quipuignore say (each
  * for its folder and below, later lines and deeper files deciding), what is not among `include` or is among `exclude`
- * (lists of patterns, empty: no limit). Symbolic links are followed, but never into a folder that is open above. */
+ * (lists of patterns, empty: no limit). Symbolic links are followed, but never into a folder above the link: that is a
+ * circle. */
 qp_code qp_walk_folder(const char *root, qp_str include, qp_str exclude, const qp_watch *, qp_files *, qp_arena *,
                        qp_err *);
 
