@@ -131,8 +131,7 @@ static int config_pair(cli *c, const char *path, size_t line, const char *key, c
     }
     if (!f->arg && strcmp(value, "true") != 0)
         return strcmp(value, "false") == 0 ? 0 : refuse(key, value, "true or false");
-    char *kept = strdup(value); /* lives as long as the program */
-    return kept ? set(c, f, kept) : QP_INPUT;
+    return set(c, f, value);
 }
 
 static int config_load(cli *c, const char *path)
@@ -143,7 +142,7 @@ static int config_load(cli *c, const char *path)
         return QP_INPUT;
     }
     yaml_parser_t parser;
-    yaml_document_t doc;
+    static yaml_document_t doc; /* the flags point into it: it lives as long as the program */
     yaml_parser_initialize(&parser);
     yaml_parser_set_input_file(&parser, file);
     int code = 0;
@@ -164,7 +163,6 @@ static int config_load(cli *c, const char *path)
                 code = config_pair(c, path, k->start_mark.line + 1, (char *)k->data.scalar.value,
                                    (char *)v->data.scalar.value);
         }
-        yaml_document_delete(&doc);
     }
     yaml_parser_delete(&parser);
     fclose(file);

@@ -68,7 +68,7 @@ const qp_kernels *qp_kernels_best(void)
     return *k;
 }
 
-size_t qp_packed_size(const qp_kernels *k, uint32_t n, uint32_t width)
+size_t qp_packed_size(const qp_kernels *kernels, uint32_t n, uint32_t k)
 {
-    return (size_t)((n + k->width - 1) / k->width * k->width) * width;
+    return (size_t)((n + kernels->width - 1) / kernels->width * kernels->width) * k;
 }

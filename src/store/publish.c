@@ -285,11 +285,11 @@ static qp_code publish(struct publishing *p, bool whole, int64_t revision, qp_ar
     char *current = NULL;
     uint64_t number = 0;
     qp_err none = {0};
-    qp_code code = qp_snapshot_current(s->dir, &current, &number, a, &none); /* a damaged pointer is written anew */
+    (void)qp_snapshot_current(s->dir, &current, &number, a, &none); /* a damaged pointer is written anew */
     qp_str temporary = qp_arena_fmt(a, "%s/snapshot-%llu.qp.tmp", s->dir, (unsigned long long)number + 1);
     if (!temporary.n)
         return qp_oom(err);
-    code = make(p, temporary.at, err);
+    qp_code code = make(p, temporary.at, err);
     if (code)
         return code;
     if (whole && same_head(temporary.at, current))
