@@ -103,14 +103,15 @@ typedef struct qp_ask_options {
     const char *method;         /* "fastinsight", "hybrid", ... or a pipeline's file; null: the default */
     const qp_setting *settings; /* the method's options */
     size_t n_settings;
-    uint32_t top;                                          /* k; 0: 10 */
-    const char *where;                                     /* metadata filter, or null */
-    bool explain;                                          /* add the trace */
-    bool extract;                                          /* ask: quote, do not write */
-    uint32_t context_tokens;                               /* ask: budget of the context; 0: the default */
-    uint32_t answer_tokens;                                /* ask: longest answer; 0: the default */
-    double deadline_ms;                                    /* 0: none */
-    void (*token)(void *user, const char *text, size_t n); /* ask: called as the answer is written; or null */
+    uint32_t top;            /* k; 0: 10 */
+    const char *where;       /* metadata filter, or null */
+    bool explain;            /* add the trace */
+    bool extract;            /* ask: quote, do not write */
+    uint32_t context_tokens; /* ask: budget of the context; 0: the default */
+    uint32_t answer_tokens;  /* ask: longest answer; 0: the default */
+    double deadline_ms;      /* 0: none */
+    /* ask: called as the answer is written; or null */
+    void (*token)(void *user, const char *text, size_t n);
     qp_watch watch;
 } qp_ask_options;
 

@@ -22,7 +22,8 @@ typedef struct qp_kernels {
     void (*gemm)(const float *a, size_t lda, uint32_t m, const void *w, uint32_t n, uint32_t k, const float *bias,
                  bool add, float *c, size_t ldc);
     void (*norm)(float *x, uint32_t n, const float *gain, const float *bias, float epsilon); /* layer norm, in place */
-    void (*gelu)(float *x, size_t n);                                                        /* exact: by erf */
+    /* exact: by erf */
+    void (*gelu)(float *x, size_t n);
     void (*tanh)(float *x, size_t n);
     void (*softmax)(float *x, uint32_t n, float scale); /* of scale * x */
 } qp_kernels;
