@@ -48,8 +48,8 @@ tsan: build-tsan
 fuzz: build-fuzz ## hunt with each fuzz target for FUZZ_SECONDS (60)
 	@tools/fuzz
 
-bench: build ## measure the kernels
-	@build/quipu bench
+bench: build ## milliseconds a question, by method and stage, on what make demo indexed
+	@bench/speed.py
 
 reference: ## make again the stored values that tests compare with (Python: PyTorch, networkx)
 	@tools/reference
