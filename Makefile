@@ -13,7 +13,7 @@ flags-build-asan = -DQUIPU_SANITIZE=address,undefined
 flags-build-tsan = -DQUIPU_SANITIZE=thread
 flags-build-fuzz = -DQUIPU_SANITIZE=address,undefined -DQUIPU_FUZZ=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++
 
-.PHONY: all setup build build-asan build-tsan build-fuzz demo test check lint fuzz format asan tsan bench reference install clean help
+.PHONY: all setup build build-asan build-tsan build-fuzz demo test check crash lint fuzz format asan tsan bench reference install clean help
 
 all: build ## set up and build build/quipu (the default)
 
@@ -30,7 +30,10 @@ demo: build ## index linked documents, ask three questions
 test: build ## run all tests; the last line counts them
 	@tools/test build
 
-check: lint asan tsan ## format, static analysis, layers, and the tests under sanitizers
+check: lint asan tsan crash ## format, static analysis, layers, the tests under sanitizers, and 100 kills
+
+crash: build ## kill it at 100 random moments
+	@QUIPU_KILLS=100 tools/test build -R crash_
 
 lint: build
 	@tools/check-includes

@@ -81,6 +81,7 @@ qp_watch session_watch(const cli *c)
     struct sigaction action = {.sa_handler = on_interrupt};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is told as a full disk is */
     qp_watch watch = {.cancel = &stopped};
     if (!c->quiet) {
         watch.progress = on_progress;

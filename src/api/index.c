@@ -311,7 +311,13 @@ qp_code qp_index_delete(qp_index *index, const char *const *documents, size_t n,
 qp_code qp_index_check(qp_index *index, char **json, qp_err *err)
 {
     qp_held *held = NULL;
-    qp_code code = qp_index_hold(index, &held, err);
+    qp_store *store = NULL;
+    qp_code code = qp_store_open(index->folder, false, false, &store, err);
+    if (!code)
+        code = qp_store_check(store, err);
+    qp_store_close(store);
+    if (!code)
+        code = qp_index_hold(index, &held, err);
     if (!code)
         code = qp_snapshot_check(qp_held_snapshot(held), err);
     if (!code && asprintf(json, "{\"store\":\"whole\",\"snapshot\":%lu}",

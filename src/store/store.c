@@ -187,3 +187,23 @@ qp_code qp_store_set(qp_store *s, const char *key, const char *value, qp_err *er
     s->changed = true;
     return qp_truth_leave(s, code, err);
 }
+
+qp_code qp_store_check(qp_store *s, qp_err *err)
+{
+    sqlite3_stmt *stmt = qp_truth_use(s, "PRAGMA integrity_check(1)", err);
+    if (!stmt)
+        return QP_STORE;
+    int rc = sqlite3_step(stmt);
+    qp_str rest, found = rc == SQLITE_ROW ? qp_truth_column(stmt, 0) : (qp_str){0};
+    qp_code code = QP_OK;
+    if (rc != SQLITE_ROW) {
+        code = qp_truth_fail(s, err);
+    } else if (!qp_str_eq(found, QP_STR("ok"))) {
+        found = qp_str_split(found, '\n', &rest);
+        code = qp_fail(err, QP_STORE,
+                       "%s/truth.db: is damaged (%.*s): restore a copy, or remove the folder and index again", s->dir,
+                       (int)found.n, found.at);
+    }
+    sqlite3_reset(stmt);
+    return code;
+}

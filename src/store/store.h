@@ -78,6 +78,9 @@ qp_code qp_store_vectors(qp_store *, const char *model, uint32_t dim, const qp_p
 /* Has every chunk a vector of the model last named to qp_store_pending (or need none)? Then no embedder is needed. */
 qp_code qp_store_embedded(qp_store *, bool *all, qp_err *);
 
+/* Is truth.db whole, as SQLite sees it? QP_STORE if not. */
+qp_code qp_store_check(qp_store *, qp_err *);
+
 /* ---- settings of the index, as text: "embedder", "chunk", "language", ... ---- */
 qp_code qp_store_set(qp_store *, const char *key, const char *value, qp_err *);
 qp_code qp_store_get(qp_store *, const char *key, qp_str *value, qp_arena *, qp_err *); /* n == 0: not set */

@@ -1,15 +1,27 @@
 /* SQLite in our words: kept statements, transactions, errors. */
 #include "store/truth.h"
 
+#include <errno.h>
 #include <stdlib.h>
+
+static qp_code full(const qp_store *s, qp_err *err)
+{
+    return qp_fail(err, QP_STORE, "%s: the disk is full, nothing of this step was kept: make room and run it again",
+                   s->dir);
+}
 
 qp_code qp_truth_fail(const qp_store *s, qp_err *err)
 {
     const char *why = sqlite3_errmsg(s->db);
+    int system;
     switch (sqlite3_errcode(s->db)) { /* the primary code: extended ones are not switched on */
     case SQLITE_FULL:
-        return qp_fail(err, QP_STORE, "%s: the disk is full, nothing of this step was kept: make room and run it again",
-                       s->dir);
+        return full(s, err);
+    case SQLITE_IOERR:
+        system = sqlite3_system_errno(s->db);
+        if (system == ENOSPC || system == EDQUOT || system == EFBIG)
+            return full(s, err);
+        return qp_fail(err, QP_STORE, "%s/truth.db: %s (%s)", s->dir, why, strerror(system));
     case SQLITE_READONLY:
     case SQLITE_PERM:
         return qp_fail(err, QP_STORE, "%s: the index cannot be written (%s): check the folder's rights", s->dir, why);
