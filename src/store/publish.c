@@ -267,16 +267,15 @@ static qp_code put_in_place(const char *dir, const char *temporary, uint64_t num
     return code ? code : qp_file_write(pointer, line, err);
 }
 
-static qp_code note_published(qp_store *s, int64_t revision, qp_err *err)
+/* Best effort, as on a full disk: all that matters is done. What was not noted is made once more, found to be the same
+ * and dropped; with readers about, the log is folded in later. */
+static void note_published(qp_store *s, int64_t revision)
 {
     char text[24];
     snprintf(text, sizeof text, "%lld", (long long)revision);
-    qp_code code = qp_truth_enter(s, err);
-    if (!code)
-        code = qp_truth_leave(s, qp_state_set(s, "published", qp_str_of(text), err), err);
-    if (!code) /* best effort: with readers about, the log is folded in later */
-        sqlite3_exec(s->db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
-    return code;
+    if (!qp_truth_enter(s, NULL))
+        qp_truth_leave(s, qp_state_set(s, "published", qp_str_of(text), NULL), NULL);
+    sqlite3_exec(s->db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
 }
 
 static qp_code publish(struct publishing *p, bool whole, int64_t revision, qp_arena *a, qp_err *err)
@@ -301,7 +300,8 @@ static qp_code publish(struct publishing *p, bool whole, int64_t revision, qp_ar
         return code;
     }
     tidy(s, number);
-    return note_published(s, revision, err);
+    note_published(s, revision);
+    return QP_OK;
 }
 
 /* Is the current snapshot there and undamaged? Reading all of it costs less than the promise that `quipu index` mends

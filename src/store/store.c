@@ -39,14 +39,16 @@ static qp_code lock_folder(qp_store *s, qp_err *err)
     return QP_OK;
 }
 
-/* A reader of a folder it may not write cannot make the WAL's shared memory. With no WAL there is nothing to share, and
- * the file can be read as it lies. */
+/* A reader of a folder it may not write, or of a full disk, cannot make the WAL's shared memory. With no WAL there is
+ * nothing to share, and the file can be read as it lies. */
 static int open_for_reading(qp_store *s, const char *path)
 {
     int rc = sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_exec(s->db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
-    if ((rc != SQLITE_CANTOPEN && rc != SQLITE_READONLY) || access(s->dir, W_OK) == 0)
+    bool full = rc == SQLITE_FULL || rc == SQLITE_IOERR;
+    bool denied = (rc == SQLITE_CANTOPEN || rc == SQLITE_READONLY) && access(s->dir, W_OK);
+    if (!full && !denied)
         return rc;
     char *wal = sqlite3_mprintf("%s-wal", path), *uri = sqlite3_mprintf("file:%s?immutable=1", path);
     struct stat info;

@@ -1,27 +1,37 @@
 /* SQLite in our words: kept statements, transactions, errors. */
 #include "store/truth.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
-static qp_code full(const qp_store *s, qp_err *err)
+static qp_code disk_full(const qp_store *s, qp_err *err)
 {
     return qp_fail(err, QP_STORE, "%s: the disk is full, nothing of this step was kept: make room and run it again",
                    s->dir);
 }
 
+/* SQLite says full only where the system does; a quota or a limit on file sizes is a write that failed. */
+static qp_code input_output(const qp_store *s, qp_err *err)
+{
+    switch (sqlite3_extended_errcode(s->db)) {
+    case SQLITE_IOERR_WRITE:
+    case SQLITE_IOERR_FSYNC:
+    case SQLITE_IOERR_TRUNCATE:
+    case SQLITE_IOERR_SHMSIZE:
+        return qp_fail(
+            err, QP_STORE,
+            "%s/truth.db: cannot be written, nothing of this step was kept: make room (disk, quota, limit on "
+            "file sizes) and run it again",
+            s->dir);
+    default: return qp_fail(err, QP_STORE, "%s/truth.db: %s: look after the disk", s->dir, sqlite3_errmsg(s->db));
+    }
+}
+
 qp_code qp_truth_fail(const qp_store *s, qp_err *err)
 {
     const char *why = sqlite3_errmsg(s->db);
-    int system;
     switch (sqlite3_errcode(s->db)) { /* the primary code: extended ones are not switched on */
-    case SQLITE_FULL:
-        return full(s, err);
-    case SQLITE_IOERR:
-        system = sqlite3_system_errno(s->db);
-        if (system == ENOSPC || system == EDQUOT || system == EFBIG)
-            return full(s, err);
-        return qp_fail(err, QP_STORE, "%s/truth.db: %s (%s)", s->dir, why, strerror(system));
+    case SQLITE_FULL: return disk_full(s, err);
+    case SQLITE_IOERR: return input_output(s, err);
     case SQLITE_READONLY:
     case SQLITE_PERM:
         return qp_fail(err, QP_STORE, "%s: the index cannot be written (%s): check the folder's rights", s->dir, why);
