@@ -1,13 +1,13 @@
 # Everything that third_party.lock names, as one target. tools/setup has fetched it, and knows where it lies.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
-set(packages sqlite3 libcurl libarchive libxml-2.0 md4c gumbo libutf8proc icu-uc yaml-0.1 libcrypto)
-list(JOIN packages " " QUIPU_PACKAGES)
-foreach(library ${packages})
+foreach(library sqlite3 libcurl libarchive libxml-2.0 md4c gumbo libutf8proc icu-uc yaml-0.1 libcrypto)
     string(REGEX REPLACE "[^a-z0-9]" "_" name ${library})
     pkg_check_modules(${name} REQUIRED IMPORTED_TARGET ${library})
     list(APPEND packaged PkgConfig::${name})
+    list(APPEND libraries ${${name}_LIBRARIES})
 endforeach()
+list(JOIN libraries " -l" QUIPU_LIBRARIES) # what a program links beside libquipu.a
 find_library(STEMMER stemmer REQUIRED) # these three have no .pc file
 find_library(CSV csv REQUIRED)
 find_path(HNSWLIB hnswlib/hnswlib.h REQUIRED)
