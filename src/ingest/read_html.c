@@ -50,28 +50,85 @@ static bool any_of(GumboTag tag, const GumboTag *tags, size_t n)
 #define ANY_OF(tag, ...) \
     any_of((tag), (const GumboTag[]){__VA_ARGS__}, sizeof((const GumboTag[]){__VA_ARGS__}) / sizeof(GumboTag))
 
-/* Pages older than <nav> name their menus by a class: one of its words, as a whole. */
-static bool is_menu(const GumboElement *e)
-{
-    static const char *const names[] = {"menu", "nav", "navbar", "navigation", "breadcrumb", "breadcrumbs"};
-    if (e->tag == GUMBO_TAG_BODY || e->tag == GUMBO_TAG_HTML)
-        return false;
-    for (qp_str rest = attribute(e, "class"), name; rest.n;) {
-        name = qp_str_split(rest, ' ', &rest);
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            if (qp_str_eq(name, qp_str_of(names[i])))
-                return true;
-    }
-    return false;
-}
-
 static bool is_dropped(const GumboElement *e)
 {
     return ANY_OF(e->tag, GUMBO_TAG_SCRIPT, GUMBO_TAG_STYLE, GUMBO_TAG_NAV, GUMBO_TAG_NOSCRIPT, GUMBO_TAG_TEMPLATE,
                   GUMBO_TAG_SVG, GUMBO_TAG_IFRAME, GUMBO_TAG_OBJECT, GUMBO_TAG_SELECT, GUMBO_TAG_TEXTAREA,
                   GUMBO_TAG_BUTTON) ||
-           is_menu(e) || qp_str_eq(attribute(e, "role"), QP_STR("navigation")) ||
-           gumbo_get_attribute(&e->attributes, "hidden");
+           qp_str_eq(attribute(e, "role"), QP_STR("navigation")) || gumbo_get_attribute(&e->attributes, "hidden");
+}
+
+static const GumboVector *children(const GumboNode *node)
+{
+    if (node->type == GUMBO_NODE_DOCUMENT)
+        return &node->v.document.children;
+    return node->type == GUMBO_NODE_ELEMENT || node->type == GUMBO_NODE_TEMPLATE ? &node->v.element.children : NULL;
+}
+
+/* The node after this one among those below root, in the order of the page; null: it was the last. */
+static const GumboNode *following(const GumboNode *root, const GumboNode *node)
+{
+    const GumboVector *inside = children(node);
+
+    if (inside && inside->length)
+        return inside->data[0];
+    for (; node != root; node = node->parent) {
+        const GumboVector *beside = children(node->parent);
+        if (node->index_within_parent + 1 < beside->length)
+            return beside->data[node->index_within_parent + 1];
+    }
+    return NULL;
+}
+
+static bool mostly_links(const GumboNode *root)
+{
+    enum { MOST_NODES = 2000 }; /* no menu is larger */
+    size_t text = 0, linked = 0, seen = 0;
+
+    for (const GumboNode *n = root; n; n = following(root, n)) {
+        if (++seen > MOST_NODES)
+            return false;
+        if (n->type != GUMBO_NODE_TEXT)
+            continue;
+        bool link = false, dropped = false;
+        for (const GumboNode *p = n->parent; p != root; p = p->parent) {
+            link |= p->v.element.tag == GUMBO_TAG_A;
+            dropped |= is_dropped(&p->v.element);
+        }
+        size_t bytes = dropped ? 0 : qp_str_trim(qp_str_of(n->v.text.text)).n;
+        text += bytes;
+        linked += link ? bytes : 0;
+    }
+    return linked && linked * 2 >= text;
+}
+
+/* Does a class or an id have a word that pages call their menus by? */
+static bool names_menu(qp_str s)
+{
+    static const char *const words[] = {"menu",        "nav",      "navbar",  "navigation", "breadcrumb",
+                                        "breadcrumbs", "nosearch", "sidebar", "pagination"};
+
+    for (size_t at = 0; at < s.n; at++) {
+        size_t from = at;
+        while (at < s.n && isalnum((unsigned char)s.at[at]))
+            at++;
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+            size_t n = strlen(words[i]);
+            if (at - from >= n && !strncasecmp(s.at + at - n, words[i], n)) /* "submenu" is one too */
+                return true;
+        }
+    }
+    return false;
+}
+
+/* The menus of a site, in pages older than <nav>, stand on every page: they say nothing about this one, and their links tie all pages to the same
+ * few. They are known by their name, and by holding little else than links. */
+static bool is_menu(const GumboNode *node)
+{
+    const GumboElement *e = &node->v.element;
+
+    return !ANY_OF(e->tag, GUMBO_TAG_HTML, GUMBO_TAG_BODY, GUMBO_TAG_MAIN, GUMBO_TAG_ARTICLE) &&
+           (names_menu(attribute(e, "class")) || names_menu(attribute(e, "id"))) && mostly_links(node);
 }
 
 static bool is_paragraph(GumboTag tag)
@@ -168,7 +225,7 @@ static bool enter(struct walk *w, const GumboNode *node)
 {
     const GumboElement *e = &node->v.element;
 
-    if (is_dropped(e))
+    if (is_dropped(e) || is_menu(node))
         return false;
     if (e->tag == GUMBO_TAG_META) {
         read_meta(w, e);
@@ -237,13 +294,6 @@ static void text_node(struct walk *w, const GumboNode *node)
         qp_extract_literal(w->x, s);
     else
         qp_extract_words(w->x, s);
-}
-
-static const GumboVector *children(const GumboNode *node)
-{
-    if (node->type == GUMBO_NODE_DOCUMENT)
-        return &node->v.document.children;
-    return node->type == GUMBO_NODE_ELEMENT || node->type == GUMBO_NODE_TEMPLATE ? &node->v.element.children : NULL;
 }
 
 static void walk_tree(struct walk *w, const GumboNode *root)

@@ -93,7 +93,7 @@ qp_digest qp_reading_digest(const qp_reading *r, const qp_cutting *c)
 {
     char numbers[100];
     int n = snprintf(numbers, sizeof numbers, "%d %u %u", (int)c->unit, c->size, c->overlap);
-    const qp_str parts[] = {QP_STR("reading 2"), /* a new number where the readers change what they give */
+    const qp_str parts[] = {QP_STR("reading 3"), /* a new number where the readers change what they give */
                             {numbers, (size_t)n},     qp_str_of(c->counter ? c->counter->digest : ""),
                             qp_str_of(r->references), qp_str_of(r->format),
                             qp_str_of(r->language)};

@@ -62,19 +62,21 @@ static void html(void **state)
     struct reading r;
     static const char page[] =
         "<!doctype html><html lang=en><head><title> The\n page </title><style>x{}</style><script>no()</script>"
-        "<link rel=next href=two.html></head><body><nav>menu</nav><div class='main menu'>old</div>"
+        "<link rel=next href=two.html></head><body><nav>menu</nav><div id=side-nav><p>To <a href=/index.html>the "
+        "start</a></div>"
+        "<p class=menu>Soup, <a href=soup.html>hot</a>."
         "<h1 id=top>The page</h1><p>One &amp; <b>two</b>.</p>"
         "<a name=old></a><p>See <a href='guide/a%20b.html#sec'>this</a>, <a "
         "href=https://doi.org/10.1145/361002.361007>x"
         "</a>.</p><table><tr><th>k<th>v<tr><td>1<td>2</table><ul><li>first<li>second</ul><pre>a\n  b</pre>";
     assert_int_equal(read_as(&r, qp_read_html, qp_str_of(page), NULL), QP_OK);
-    assert_string_equal(
-        r.x.text.at,
-        "The page\n\nOne & two.\n\nSee this, x.\n\n| k | v |\n| 1 | 2 |\n\n- first\n- second\n\na\n  b\n\n");
+    assert_string_equal(r.x.text.at, "Soup, hot.\n\nThe page\n\nOne & two.\n\nSee this, x.\n\n| k | v |\n| 1 | 2 "
+                                     "|\n\n- first\n- second\n\na\n  b\n\n");
     assert_true(qp_str_eq(r.d.title, QP_STR("The page")));
     assert_true(refers(&r, "link:guide/a b.html#sec@0"));
     assert_true(refers(&r, "cites:10.1145/361002.361007#@0"));
     assert_true(refers(&r, "next:two.html#@0"));
+    assert_false(refers(&r, "link:/index.html#@0")); /* of a menu */
     assert_int_equal(r.d.n_anchors, 2);
     assert_non_null(strstr(r.x.meta.at, "\"lang\":\"en\""));
     done(&r);
