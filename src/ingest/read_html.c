@@ -80,13 +80,19 @@ static const GumboNode *following(const GumboNode *root, const GumboNode *node)
     return NULL;
 }
 
+/* No menu holds the headings of a page. */
+static bool is_title(const GumboNode *node)
+{
+    return node->type == GUMBO_NODE_ELEMENT && ANY_OF(node->v.element.tag, GUMBO_TAG_H1, GUMBO_TAG_H2);
+}
+
 static bool mostly_links(const GumboNode *root)
 {
     enum { MOST_NODES = 2000 }; /* no menu is larger */
     size_t text = 0, linked = 0, seen = 0;
 
     for (const GumboNode *n = root; n; n = following(root, n)) {
-        if (++seen > MOST_NODES)
+        if (++seen > MOST_NODES || is_title(n))
             return false;
         if (n->type != GUMBO_NODE_TEXT)
             continue;
@@ -105,8 +111,8 @@ static bool mostly_links(const GumboNode *root)
 /* Does a class or an id have a word that pages call their menus by? */
 static bool names_menu(qp_str s)
 {
-    static const char *const words[] = {"menu",        "nav",      "navbar",  "navigation", "breadcrumb",
-                                        "breadcrumbs", "nosearch", "sidebar", "pagination"};
+    static const char *const words[] = {"menu",       "nav",         "navbar",   "navigation",
+                                        "breadcrumb", "breadcrumbs", "nosearch", "pagination"};
 
     for (size_t at = 0; at < s.n; at++) {
         size_t from = at;
