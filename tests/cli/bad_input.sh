@@ -76,4 +76,35 @@ for word in cochineal first third; do
 done
 $QUIPU index --quiet --strict --embedder hash -s "$work/strict.store" "$work/mixed" >/dev/null 2>&1 && echo "FAILED: --strict let a bad file pass" | tee -a "$work/missing"
 
+# One hostile file each: a line that names it, the rest of the folder is there.
+mkdir "$work/hostile"
+cp "$notes/knots.md" "$work/hostile/"
+head -c 3000 /dev/urandom >"$work/hostile/junk.docx"
+printf 'PK\003\004 and no more' >"$work/hostile/cut.epub"
+head -c 2000 /dev/zero | tr '\0' '\377' >"$work/hostile/bytes.txt"
+yes '<div>' | head -n 5000 >"$work/hostile/deep.html"
+head -c 100000 /dev/zero | tr '\0' '[' >"$work/hostile/deep.json"
+: >"$work/hostile/empty.md"
+ln -s nothing "$work/hostile/dangling.md"
+ln -s .. "$work/hostile/circle"
+head -c 1000000 /dev/zero | tr '\0' 'x' >"$work/hostile/line.txt"
+out=$($QUIPU index --embedder hash -s "$work/hostile.store" "$work/hostile" 2>"$work/err") ||
+    echo "FAILED: exit $? with hostile files" | tee -a "$work/missing"
+for file in junk.docx cut.epub bytes.txt deep.html deep.json empty.md dangling.md; do
+    [ "$(grep -c "$file" "$work/err")" = 1 ] || echo "FAILED: not one line for $file: $(cat "$work/err")" | tee -a "$work/missing"
+done
+printf '%s' "$out" | grep -q '^2 documents added.*, 7 could not be read' || echo "FAILED: $out" | tee -a "$work/missing"
+
+# A data set with a broken line, an id twice, and an edge to nobody; a file again, unchanged, costs nothing.
+mkdir "$work/set"
+printf '%s\n' '{"_id":"a","text":"first"}' '{"_id":"b","text":' '{"_id":"a","text":"again"}' '{"_id":"c","text":"third"}' \
+    >"$work/set/corpus.jsonl"
+printf 'src\tdst\ttype\tweight\na\tc\tcites\t1\na\tnobody\tcites\t1\nnot an edge\n' >"$work/set/edges.tsv"
+out=$($QUIPU index --embedder hash -s "$work/set.store" "$work/set" 2>"$work/err") ||
+    echo "FAILED: exit $? with a broken data set" | tee -a "$work/missing"
+for words in 'corpus.jsonl:2' "id 'a'" 'nobody' 'edges.tsv:4'; do
+    grep -qF -- "$words" "$work/err" || echo "FAILED: '$words' not in: $(cat "$work/err")" | tee -a "$work/missing"
+done
+printf '%s' "$out" | grep -q '2 chunks and 1 edges' || echo "FAILED: $out" | tee -a "$work/missing"
+
 [ "$failures" = 0 ] && ! [ -s "$work/missing" ]
