@@ -64,18 +64,16 @@ static int number(const char *name, const char *value, long least, long *out)
     return 0;
 }
 
-/* KEY=VALUE; the value may be empty, and may hold '='. */
+/* KEY=VALUE; the value may be empty, and may hold '='. The text is argv's or the config's, and is cut in place. */
 static int setting(cli *c, const char *value)
 {
-    const char *equals = strchr(value, '=');
+    char *equals = strchr(value, '=');
     if (!equals || equals == value)
         return refuse("-o", value, "KEY=VALUE");
     if (c->n_settings == MOST_SETTINGS)
         return refuse("-o", value, "at most 64 options");
-    char *key = strndup(value, (size_t)(equals - value)); /* lives as long as the program */
-    if (!key)
-        return refuse("-o", value, "memory");
-    c->settings[c->n_settings++] = (qp_setting){key, equals + 1};
+    *equals = '\0';
+    c->settings[c->n_settings++] = (qp_setting){value, equals + 1};
     return 0;
 }
 

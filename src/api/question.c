@@ -145,25 +145,6 @@ static qp_result result_of(const question *x, qp_set found)
                        .total_ms = qp_now_ms() - x->began};
 }
 
-qp_code qp_index_retrieve(qp_index *index, const char *text, const qp_ask_options *options, char **json, qp_err *err)
-{
-    static const qp_ask_options standard = {0};
-    qp_err unread = {0};
-    if (!err)
-        err = &unread;
-    question x = {.index = index, .options = options ? options : &standard};
-    qp_set found = {0};
-    qp_code code = begin(&x, text, err);
-    if (!code)
-        code = find(&x, &found, err);
-    if (!code) {
-        qp_result r = result_of(&x, found);
-        code = qp_result_json(&x.query, &r, json, err);
-    }
-    end(&x);
-    return code;
-}
-
 /* A writer writes only where one was named: the small default one answers worse than quoting does (docs/results.md). */
 static qp_code write_answer(question *x, qp_set found, qp_answer *answer, qp_err *err)
 {
@@ -189,7 +170,8 @@ static qp_code write_answer(question *x, qp_set found, qp_answer *answer, qp_err
     return qp_answer_make(q, found, &how, answer, err);
 }
 
-qp_code qp_index_ask(qp_index *index, const char *text, const qp_ask_options *options, char **json, qp_err *err)
+static qp_code run(qp_index *index, const char *text, bool answered, const qp_ask_options *options, char **json,
+                   qp_err *err)
 {
     static const qp_ask_options standard = {0};
     qp_err unread = {0};
@@ -201,14 +183,26 @@ qp_code qp_index_ask(qp_index *index, const char *text, const qp_ask_options *op
     qp_code code = begin(&x, text, err);
     if (!code)
         code = find(&x, &found, err);
-    if (!code)
+    if (!code && answered)
         code = write_answer(&x, found, &answer, err);
     if (!code) {
         qp_result r = result_of(&x, found);
-        r.answer = &answer;
-        r.writer = answer.extracted || !x.query.writer ? NULL : x.query.writer->name;
+        if (answered) {
+            r.answer = &answer;
+            r.writer = answer.extracted || !x.query.writer ? NULL : x.query.writer->name;
+        }
         code = qp_result_json(&x.query, &r, json, err);
     }
     end(&x);
     return code;
+}
+
+qp_code qp_index_retrieve(qp_index *index, const char *text, const qp_ask_options *options, char **json, qp_err *err)
+{
+    return run(index, text, false, options, json, err);
+}
+
+qp_code qp_index_ask(qp_index *index, const char *text, const qp_ask_options *options, char **json, qp_err *err)
+{
+    return run(index, text, true, options, json, err);
 }

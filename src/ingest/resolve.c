@@ -228,7 +228,8 @@ static qp_code keep_edges(struct resolver *r, qp_store *store, qp_err *err)
 {
     size_t n = 0;
 
-    qsort(r->links, r->n, sizeof *r->links, by_ends);
+    if (r->n) /* qsort wants an array even of nothing */
+        qsort(r->links, r->n, sizeof *r->links, by_ends);
     for (size_t i = 0; i < r->n; i++) {
         const struct link *l = &r->links[i], *p = n ? &r->links[n - 1] : NULL;
         if (!p || p->from != l->from || p->from_chunk != l->from_chunk || p->to != l->to ||
