@@ -45,8 +45,8 @@ static qp_str anchor_key(size_t document, qp_str anchor, qp_arena *a)
     return (qp_str){key, sizeof document + anchor.n};
 }
 
-/* The chunk an anchor of a document stands in; its first one if the anchor is not there. "@12": chunk 12. */
-static uint32_t anchored(const struct resolver *r, size_t document, qp_str anchor)
+/* The chunk an anchor of a document stands in, `otherwise` if the anchor is not there. "@12": chunk 12. */
+static uint32_t anchored(const struct resolver *r, size_t document, qp_str anchor, uint32_t otherwise)
 {
     uint32_t n_chunks = r->names.documents[document].n_chunks;
 
@@ -56,11 +56,11 @@ static uint32_t anchored(const struct resolver *r, size_t document, qp_str ancho
     if (slot)
         return (uint32_t)*slot;
     if (anchor.at[0] != '@' || anchor.n > 9)
-        return 0;
+        return otherwise;
     uint32_t chunk = 0;
     for (size_t i = 1; i < anchor.n && anchor.at[i] >= '0' && anchor.at[i] <= '9'; i++)
         chunk = chunk * 10 + (uint32_t)(anchor.at[i] - '0');
-    return chunk < n_chunks ? chunk : 0;
+    return chunk < n_chunks ? chunk : otherwise;
 }
 
 static qp_code add(struct resolver *r, struct link link, qp_err *err)
@@ -133,7 +133,6 @@ static qp_code take_reference(void *ctx, int64_t row, const qp_reference *ref, q
 {
     struct resolver *r = ctx;
     size_t from = number_of(r, row), to;
-    uint32_t type = 0;
 
     qp_arena_reset(r->scratch);
     if (from == QP_NOBODY)
@@ -148,12 +147,11 @@ static qp_code take_reference(void *ctx, int64_t row, const qp_reference *ref, q
         return QP_OK; /* it points out of the set: most links of most documents do */
     if (from == to && !ref->anchor.n)
         return QP_OK;
-    qp_code code = type_number(r, ref->type, &type, err);
-    return code ? code
-                : add_from(r,
-                           (struct link){(uint32_t)from, ref->chunk, (uint32_t)to, anchored(r, to, ref->anchor), type,
-                                         ref->weight},
-                           err);
+    /* An unknown name in another document means that document; in the document itself it means nothing. */
+    uint32_t to_chunk = anchored(r, to, ref->anchor, from == to ? QP_WHOLE : 0);
+    struct link link = {(uint32_t)from, ref->chunk, (uint32_t)to, to_chunk, 0, ref->weight};
+    qp_code code = to_chunk == QP_WHOLE ? QP_OK : type_number(r, ref->type, &link.type, err);
+    return code || to_chunk == QP_WHOLE ? code : add_from(r, link, err);
 }
 
 /* A given end: a document's key, or "key#anchor", or "key#3" for its chunk 3. */
@@ -172,9 +170,9 @@ static size_t given_end(struct resolver *r, qp_str end, bool *exact, uint32_t *c
             break;
         *exact = true;
         number = qp_arena_fmt(r->scratch, "@%.*s", (int)anchor.n, anchor.at);
-        *chunk = anchored(r, found, anchor);
+        *chunk = anchored(r, found, anchor, 0);
         if (!*chunk && anchor.n && anchor.at[0] >= '0' && anchor.at[0] <= '9')
-            *chunk = anchored(r, found, number);
+            *chunk = anchored(r, found, number, 0);
     }
     return found;
 }
