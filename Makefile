@@ -54,7 +54,7 @@ fuzz: build-fuzz ## hunt with each fuzz target for FUZZ_SECONDS (60)
 bench: build ## milliseconds a question, by method and stage, on what make demo indexed
 	@bench/speed.py
 
-reference: ## make again the stored values that tests compare with (Python: PyTorch, networkx)
+reference: build ## make again the stored values that tests compare with (Python: PyTorch, networkx)
 	@tools/reference
 
 install: build ## PREFIX and DESTDIR as usual

@@ -10,6 +10,7 @@ gains differ. Needs: pytrec_eval (or pytrec-eval-terrier), networkx.
 import collections
 import json
 import math
+import os
 import pathlib
 import re
 import string
@@ -140,4 +141,6 @@ def main(data, out):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    here = pathlib.Path(__file__).resolve().parent
+    data = os.environ.get("QUIPU_DATA") or here.parents[2] / "shared" / "data"
+    main(*(sys.argv[1:] or [pathlib.Path(data) / "hotpotqa-100", here / "metrics"]))
