@@ -53,6 +53,7 @@ int run_ops(cli *);
 int run_model(cli *);
 int run_stats(cli *);
 int run_check(cli *);
+int run_bench(cli *);
 int run_help(cli *);
 
 /* ---- session.c: the index, progress, errors ---- */

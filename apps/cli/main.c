@@ -24,6 +24,8 @@ const verb verbs[] = {
      "oj" COMMON, 1, -1, run_model},
     {"stats", "", "What is in the store.", "sj" COMMON, 0, 0, run_stats},
     {"check", "", "Is the store whole: every checksum, every reference.", "sj" COMMON, 0, 0, run_check},
+    {"bench", "", "Time the kernels on a generated index: -o passages=1000000 -o edges=10000000 -o dim=0.", "oj" COMMON,
+     0, 0, run_bench},
     {"help", "[VERB]", "How to use quipu, or one verb; `quipu help man` prints the man page.", "", 0, 1, run_help},
     {0},
 };

@@ -45,8 +45,6 @@ struct qp_snapshot {
     qp_terms *words[QP_KEPT_WORDS];
 };
 
-/* One file, wherever it lies. */
-qp_code qp_snapshot_open_file(const char *path, uint64_t number, qp_snapshot **, qp_err *);
 /* The file that CURRENT names, in the arena; QP_NONE: nothing is published. */
 qp_code qp_snapshot_current(const char *dir, char **path, uint64_t *number, qp_arena *, qp_err *);
 

@@ -16,6 +16,8 @@ typedef struct qp_snapshot qp_snapshot;
 
 /* The current snapshot of an index folder. QP_STORE: none, or damaged (says which section and where). */
 qp_code qp_snapshot_open(const char *dir, qp_snapshot **, qp_err *);
+/* One file, wherever it lies. */
+qp_code qp_snapshot_open_file(const char *path, uint64_t number, qp_snapshot **, qp_err *);
 void qp_snapshot_close(qp_snapshot *); /* takes null */
 /* Every checksum, every reference in range, every row sorted. */
 qp_code qp_snapshot_check(const qp_snapshot *, qp_err *);
