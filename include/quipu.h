@@ -143,7 +143,7 @@ typedef struct qp_eval_options {
 qp_code qp_index_eval(qp_index *, const char *dataset, const qp_eval_options *, char **json, qp_err *);
 
 /* Times the kernels on a generated index, made in $TMPDIR and removed: passages, edges, words, dim, runs, ... JSON. */
-qp_code qp_bench(const qp_setting *, size_t n, const qp_watch *, char **json, qp_err *);
+qp_code qp_benchmark(const qp_setting *, size_t n, const qp_watch *, char **json, qp_err *);
 
 /* ---- what there is ---- */
 /* JSON: [{name, help, paper, options:[{name, help, type, default, min, max}]}]; what = "methods", "ops", or "index": the settings of

@@ -9,7 +9,7 @@ int run_bench(cli *c)
     char *json = NULL;
     qp_err err = {0};
     qp_watch watch = session_watch(c);
-    qp_code code = qp_bench(c->settings, c->n_settings, &watch, &json, &err);
+    qp_code code = qp_benchmark(c->settings, c->n_settings, &watch, &json, &err);
     if (code)
         return session_fail(code, &err);
     if (c->json) {

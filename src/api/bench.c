@@ -313,7 +313,7 @@ static void end(bench *b)
     free((void *)b->o);
 }
 
-qp_code qp_bench(const qp_setting *settings, size_t n, const qp_watch *watch, char **json, qp_err *err)
+qp_code qp_benchmark(const qp_setting *settings, size_t n, const qp_watch *watch, char **json, qp_err *err)
 {
     static const qp_watch unwatched;
     bench b = {.watch = watch ? watch : &unwatched};
