@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""The tables of docs/results.md, in Markdown, from bench/results.csv and bench/differences.csv.
+
+    bench/tables.py quality|tuned|sweeps|time|answers|differences
+"""
+import csv
+import pathlib
+import sys
+
+BENCH = pathlib.Path(__file__).resolve().parent
+
+
+def read(name):
+    with open(BENCH / name, newline="", encoding="utf-8") as f:
+        return list(csv.DictReader(f))
+
+
+def table(head, rows):
+    print("| " + " | ".join(head) + " |")
+    print("|" + " --- |" * len(head))
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+    print()
+
+
+def named(row):
+    return f"{row['method']} `{row['options']}`" if row["options"] else row["method"]
+
+
+def grouped(rows):
+    """{dataset: {method and options: {metric: row}}}, in the order of the file."""
+    out = {}
+    for row in rows:
+        out.setdefault(row["dataset"], {}).setdefault(named(row), {})[row["metric"]] = row
+    return out
+
+
+def value(of, metric, digits=3):
+    return f"{float(of[metric]['mean']):.{digits}f}" if of.get(metric, {}).get("mean") else "-"
+
+
+def interval(of, metric):
+    row = of.get(metric)
+    if not row or not row["mean"]:
+        return "-"
+    return f"{float(row['mean']):.3f} ({float(row['low']):.3f} to {float(row['high']):.3f})"
+
+
+def scores(split, swept):
+    """Rows of one split; swept: the sweeps (one option away from the paper's), or all else."""
+    for dataset, methods in grouped([r for r in read("results.csv") if r["split"] == split]).items():
+        shown = {m: of for m, of in methods.items()
+                 if split != "all" or swept == any(o in m for o in ("budget=", "alpha=", "beta="))}
+        if not shown:
+            continue
+        n = next(iter(next(iter(shown.values())).values()))["n"]
+        print(f"**{dataset}**, {n} questions\n")
+        table(["method", "nDCG@10", "R@10 capped", "MRR@10", "MAP", "TR@10", "MissTR@10"],
+              [[m, interval(of, "ndcg@10"), value(of, "recall_cap@10"), value(of, "mrr@10"), value(of, "map"),
+                value(of, "tr@10"), value(of, "misstr@10")] for m, of in shown.items()])
+
+
+def time():
+    rows = []
+    for dataset, methods in grouped([r for r in read("results.csv") if r["split"] == "time"]).items():
+        for m, of in methods.items():
+            stages = sorted({k[3:-4] for k in of if k.startswith("ms_")})
+            rows.append([dataset, m, value(of, "passes", 0)] +
+                        [f"{value(of, f'ms_{s}_p50', 1)} / {value(of, f'ms_{s}_p95', 1)}" for s in stages])
+            head = ["data", "method", "passes"] + [f"{s}, ms p50 / p95" for s in stages]
+    if rows:
+        table(head, rows)
+
+
+def answers():
+    rows = []
+    for split in ("quoted", "written"):
+        for dataset, methods in grouped([r for r in read("results.csv") if r["split"] == split]).items():
+            metrics = list(dict.fromkeys(k for of in methods.values() for k in of))
+            rows += [[dataset, split, m] + [interval(of, k) for k in metrics] for m, of in methods.items()]
+    if rows:
+        table(["data", "answer", "method", *metrics], rows)
+
+
+def differences():
+    for dataset in dict.fromkeys(r["dataset"] for r in read("differences.csv")):
+        rows = [r for r in read("differences.csv") if r["dataset"] == dataset and r["metric"] == "ndcg@10" and
+                "fastinsight" in (r["a"].split(":")[0], r["b"].split(":")[0])]
+        if rows:
+            print(f"**{dataset}**\n")
+            table(["split", "a", "b", "a - b, nDCG@10", "p", "p (Holm)"],
+                  [[r["split"], r["a"], r["b"], f"{float(r['difference']):+.3f} ({float(r['low']):+.3f} to "
+                    f"{float(r['high']):+.3f})", r["p"], r["p_holm"]] for r in rows])
+
+
+if __name__ == "__main__":
+    tables = {"quality": lambda: scores("all", False), "tuned": lambda: scores("test", False),
+              "sweeps": lambda: scores("all", True), "time": time, "answers": answers, "differences": differences}
+    if len(sys.argv) != 2 or sys.argv[1] not in tables:
+        sys.exit(__doc__)
+    tables[sys.argv[1]]()
