@@ -100,7 +100,8 @@ qp_code qp_index_delete(qp_index *, const char *const *documents, size_t n, cons
 /* ---- questions. JSON is the shape of cli.md; `*json` is malloc'ed text, freed with qp_free. ---- */
 typedef struct qp_ask_options {
     const char *id;             /* the question's own id, given back as "_id"; or null */
-    const char *method;         /* "fastinsight", "hybrid", ... or a pipeline's file; null: the default */
+    const char *method;         /* "fastinsight", "hybrid", ... or a pipeline's file. Null: fastinsight with
+                                 * first=hybrid and mix=0.75 (models/README.md says why); hybrid without a reranker */
     const qp_setting *settings; /* the method's options */
     size_t n_settings;
     uint32_t top;            /* k; 0: 10 */

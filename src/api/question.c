@@ -11,9 +11,9 @@ typedef struct question {
     const qp_ask_options *options;
     qp_held *held;
     const qp_op *method;
-    bool method_owned;
+    bool method_owned, preset;
     qp_query query;
-    const qp_setting *settings; /* the caller's, and top from -k */
+    qp_setting *settings; /* the caller's, and top from -k */
     size_t n_settings;
     double began, load_ms; /* load_ms: opening index and models */
 } question;
@@ -31,6 +31,11 @@ static qp_code accept(const char *text, qp_err *err)
     return QP_OK;
 }
 
+/* What a question without a method is asked with: the shipped reranker alone orders worse than the hybrid it is given
+ * (models/README.md), mixed with it as well. */
+static const qp_setting own_preset[] = {{"first", "hybrid"}, {"mix", "0.75"}};
+enum { N_PRESET = sizeof own_preset / sizeof *own_preset };
+
 /* The default is FastInsight; where its reranker is not on this machine, hybrid search, and that is said. A reranker
  * that was asked for by name must be there. */
 static qp_code choose_method(question *x, qp_err *err)
@@ -43,6 +48,7 @@ static qp_code choose_method(question *x, qp_err *err)
     name = "fastinsight";
     if (qp_index_model(x->index, QP_RANKER, &ranker, &why) && qp_index_names(x->index, QP_RANKER))
         return qp_fail(err, why.code, "%s", why.message);
+    x->preset = ranker != NULL;
     if (!ranker) {
         name = *qp_snapshot_embedder(qp_held_snapshot(x->held)) ? "hybrid" : "bm25";
         if (x->options->watch.warn) {
@@ -64,18 +70,29 @@ static bool has_option(const qp_op *op, const char *name)
     return false;
 }
 
-/* -k is the method's `top`, unless -o says otherwise: later settings win. */
+/* The later value of a key wins. */
+static void set(question *x, qp_setting setting)
+{
+    size_t i = 0;
+    while (i < x->n_settings && strcmp(x->settings[i].key, setting.key) != 0)
+        i++;
+    x->settings[i] = setting;
+    x->n_settings += i == x->n_settings;
+}
+
+/* -k is the method's `top`; -o is above it, and above the preset. */
 static qp_code settle(question *x, qp_err *err)
 {
     const qp_ask_options *o = x->options;
-    qp_setting *all = qp_new(x->query.mem, qp_setting, o->n_settings + 1);
-    if (!all)
+    x->settings = qp_new(x->query.mem, qp_setting, o->n_settings + N_PRESET + 1);
+    if (!x->settings)
         return qp_oom(err);
     if (has_option(x->method, "top"))
-        all[x->n_settings++] = (qp_setting){"top", qp_arena_fmt(x->query.mem, "%u", o->top ? o->top : 10).at};
+        set(x, (qp_setting){"top", qp_arena_fmt(x->query.mem, "%u", o->top ? o->top : 10).at});
+    for (size_t i = 0; x->preset && i < N_PRESET; i++)
+        set(x, own_preset[i]);
     for (size_t i = 0; i < o->n_settings; i++)
-        all[x->n_settings++] = o->settings[i];
-    x->settings = all;
+        set(x, o->settings[i]);
     return QP_OK;
 }
 
@@ -137,8 +154,8 @@ static qp_result result_of(const question *x, qp_set found)
 {
     return (qp_result){.id = x->options->id,
                        .method = x->method,
-                       .settings = x->options->settings,
-                       .n_settings = x->options->n_settings,
+                       .settings = x->settings,
+                       .n_settings = x->n_settings,
                        .found = found,
                        .explain = x->options->explain,
                        .load_ms = x->load_ms,
