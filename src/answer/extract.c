@@ -18,7 +18,7 @@ enum { LABEL = 20 };
 static const float NEAR = .8f;
 
 /* Of equally near sentences the one in the better hit: a whole list's length down costs this much. */
-static const float RANK_WEIGHT = .1f;
+static const float RANK_WEIGHT = .2f;
 
 static uint32_t considered(const qp_sources *s)
 {
@@ -41,7 +41,8 @@ static qp_str in_context(qp_query *q, const qp_sources *s, const qp_sentence *se
                : sentence->text;
 }
 
-static qp_code score_dense(qp_query *q, const qp_sources *s, qp_err *err)
+/* Nearness by meaning, -1 to 1. */
+static qp_code add_dense(qp_query *q, const qp_sources *s, qp_err *err)
 {
     uint32_t n = considered(s), dim = q->embedder->dim;
     const float *v = qp_query_vector(q);
@@ -60,13 +61,13 @@ static qp_code score_dense(qp_query *q, const qp_sources *s, qp_err *err)
         float dot = 0;
         for (uint32_t d = 0; d < dim; d++)
             dot += v[d] * vectors[(size_t)i * dim + d];
-        s->sentences[i].score = dot + bonus(s, &s->sentences[i]);
+        s->sentences[i].score += dot;
     }
     return code;
 }
 
-/* Without an embedder: the share of the question's content words that a sentence holds. */
-static qp_code score_lexical(qp_query *q, const qp_sources *s, qp_err *err)
+/* The share of the question's content words that a sentence holds, 0 to 1. */
+static qp_code add_lexical(qp_query *q, const qp_sources *s, qp_err *err)
 {
     qp_terms *terms = NULL;
     qp_code code = qp_terms_open("en", &terms, err);
@@ -75,7 +76,7 @@ static qp_code score_lexical(qp_query *q, const qp_sources *s, qp_err *err)
     qp_words question = qp_words_of(terms, q->text, q->mem);
     for (uint32_t i = 0; i < considered(s); i++) {
         qp_words held = qp_words_of(terms, in_context(q, s, &s->sentences[i]), q->mem);
-        s->sentences[i].score = qp_words_share(&question, &held) + bonus(s, &s->sentences[i]);
+        s->sentences[i].score += qp_words_share(&question, &held);
     }
     qp_terms_close(terms);
     return QP_OK;
@@ -112,7 +113,11 @@ static uint32_t choose(const qp_sources *s, const qp_sentence **order)
 
 qp_code qp_answer_extract(qp_query *q, const qp_sources *s, qp_answer *answer, qp_err *err)
 {
-    qp_code code = q->embedder ? score_dense(q, s, err) : score_lexical(q, s, err);
+    for (uint32_t i = 0; i < considered(s); i++)
+        s->sentences[i].score = bonus(s, &s->sentences[i]);
+    qp_code code = add_lexical(q, s, err);
+    if (!code && q->embedder)
+        code = add_dense(q, s, err);
     if (code)
         return code;
     const qp_sentence **order = qp_new(q->mem, const qp_sentence *, considered(s) + 1);
