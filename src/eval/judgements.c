@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <yyjson.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "quipu_op.h"
 
@@ -194,15 +195,10 @@ static qp_code add_row(reader *r, qp_str question, qp_str document, double grade
         return QP_OK;
     }
     d = qp_document_number(r->documents, document);
-    if (r->n_rows == r->cap_rows) {
-        size_t cap = r->cap_rows ? 2 * r->cap_rows : 1024;
-        row *grown = realloc(r->rows, cap * sizeof *grown);
-
-        if (!grown)
-            return qp_oom(r->err);
-        r->rows = grown;
-        r->cap_rows = cap;
-    }
+    row *grown = qp_array_room(r->rows, r->n_rows, &r->cap_rows, sizeof *grown);
+    if (!grown)
+        return qp_oom(r->err);
+    r->rows = grown;
     if (d == QP_NO_ID)
         return qp_oom(r->err);
     r->rows[r->n_rows++] = (row){(uint32_t)*number, d, grade};

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "quipu_op.h"
 
@@ -108,15 +109,10 @@ typedef struct lines {
 
 static qp_code add_line(lines *all, line one, qp_err *err)
 {
-    if (all->n == all->cap) {
-        size_t cap = all->cap ? 2 * all->cap : 4096;
-        line *grown = realloc(all->at, cap * sizeof *grown);
-
-        if (!grown)
-            return qp_oom(err);
-        all->at = grown;
-        all->cap = cap;
-    }
+    line *grown = qp_array_room(all->at, all->n, &all->cap, sizeof *grown);
+    if (!grown)
+        return qp_oom(err);
+    all->at = grown;
     all->at[all->n++] = one;
     return QP_OK;
 }

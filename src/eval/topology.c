@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/array.h"
 
 enum { BATCH = 4096 }; /* nodes whose neighbours are asked for at once: one trip of a remote view */
 
@@ -18,15 +19,10 @@ typedef struct arcs {
 
 static qp_code add_arc(arcs *all, arc one, qp_err *err)
 {
-    if (all->n == all->cap) {
-        size_t cap = all->cap ? 2 * all->cap : 65536;
-        arc *grown = realloc(all->at, cap * sizeof *grown);
-
-        if (!grown)
-            return qp_oom(err);
-        all->at = grown;
-        all->cap = cap;
-    }
+    arc *grown = qp_array_room(all->at, all->n, &all->cap, sizeof *grown);
+    if (!grown)
+        return qp_oom(err);
+    all->at = grown;
     all->at[all->n++] = one;
     return QP_OK;
 }

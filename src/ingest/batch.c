@@ -6,6 +6,7 @@
 #include <time.h>
 #include <yyjson.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/thread.h"
@@ -296,14 +297,10 @@ const qp_str *qp_batch_keys(const qp_batch *b, size_t *n)
 
 static qp_code remember_key(qp_batch *b, qp_str key, qp_err *err)
 {
-    if (b->n_keys == b->cap_keys) {
-        size_t cap = b->cap_keys ? 2 * b->cap_keys : 1024;
-        qp_str *grown = realloc(b->keys, cap * sizeof *grown);
-        if (!grown)
-            return qp_oom(err);
-        b->keys = grown;
-        b->cap_keys = cap;
-    }
+    qp_str *grown = qp_array_room(b->keys, b->n_keys, &b->cap_keys, sizeof *grown);
+    if (!grown)
+        return qp_oom(err);
+    b->keys = grown;
     qp_str copy = qp_arena_str(b->job->mem, key);
     if (!copy.at)
         return qp_oom(err);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "text/sentence.h"
 #include "text/utf8.h"
 
@@ -36,14 +37,10 @@ struct cutter {
 
 static bool push(struct pieces *p, size_t from, size_t to)
 {
-    if (p->n == p->cap) {
-        size_t cap = p->cap ? 2 * p->cap : 256;
-        struct piece *grown = realloc(p->at, cap * sizeof *grown);
-        if (!grown)
-            return false;
-        p->at = grown;
-        p->cap = cap;
-    }
+    struct piece *grown = qp_array_room(p->at, p->n, &p->cap, sizeof *grown);
+    if (!grown)
+        return false;
+    p->at = grown;
     p->at[p->n++] = (struct piece){from, to, 0};
     return true;
 }

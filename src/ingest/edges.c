@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "base/array.h"
 #include "ingest/source.h"
 
 struct given {
@@ -12,14 +13,10 @@ struct given {
 
 static bool push(struct given *g, qp_given edge)
 {
-    if (g->n == g->cap) {
-        size_t cap = g->cap ? 2 * g->cap : 4096;
-        qp_given *grown = realloc(g->at, cap * sizeof *grown);
-        if (!grown)
-            return false;
-        g->at = grown;
-        g->cap = cap;
-    }
+    qp_given *grown = qp_array_room(g->at, g->n, &g->cap, sizeof *grown);
+    if (!grown)
+        return false;
+    g->at = grown;
     g->at[g->n++] = edge;
     return true;
 }

@@ -5,6 +5,7 @@
 #include <strings.h>
 #include <yyjson.h>
 
+#include "base/array.h"
 #include "ingest/identifier.h"
 
 void qp_extract_init(qp_extract *x, qp_arena *mem)
@@ -95,16 +96,12 @@ void qp_extract_title(qp_extract *x, qp_str title)
 
 void qp_extract_mark(qp_extract *x, qp_mark mark)
 {
-    if (x->n_marks == x->cap) {
-        size_t cap = x->cap ? 2 * x->cap : 32;
-        qp_mark *grown = realloc(x->marks, cap * sizeof *grown);
-        if (!grown) {
-            x->oom = true;
-            return;
-        }
-        x->marks = grown;
-        x->cap = cap;
+    qp_mark *grown = qp_array_room(x->marks, x->n_marks, &x->cap, sizeof *grown);
+    if (!grown) {
+        x->oom = true;
+        return;
     }
+    x->marks = grown;
     qp_str *own[] = {&mark.type, &mark.target, &mark.anchor};
     for (int i = 0; i < 3; i++)
         if (own[i]->n) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <yyjson.h>
 
+#include "base/array.h"
 #include "ingest/identifier.h"
 
 enum { OPENING = 4, LONG_TITLE = 20 }; /* words a title must have to be looked for in references, and bytes */
@@ -119,14 +120,10 @@ static qp_code name_title(qp_names *names, const qp_stored *d, size_t document, 
     name(names->titles, key, document);
     if (!n || key.n < LONG_TITLE)
         return QP_OK;
-    if (names->n_long == names->cap_long) {
-        size_t cap = names->cap_long ? 2 * names->cap_long : 1024;
-        struct qp_long_title *grown = realloc(names->long_titles, cap * sizeof *grown);
-        if (!grown)
-            return qp_oom(err);
-        names->long_titles = grown;
-        names->cap_long = cap;
-    }
+    struct qp_long_title *grown = qp_array_room(names->long_titles, names->n_long, &names->cap_long, sizeof *grown);
+    if (!grown)
+        return qp_oom(err);
+    names->long_titles = grown;
     bool added;
     uint64_t *slot = qp_map_put(names->openings, qp_str_slice(key, 0, n), &added);
     if (!slot)
@@ -150,14 +147,10 @@ static qp_code take_document(void *ctx, const qp_stored *d, qp_err *err)
     bool alone = d->path.n && !shares_file(d->format);
     qp_str path = alone ? d->path : (qp_str){0}, file = file_name(alone ? d->path : d->key);
 
-    if (names->n == names->cap) {
-        size_t cap = names->cap ? 2 * names->cap : 1024;
-        qp_named *grown = realloc(names->documents, cap * sizeof *grown);
-        if (!grown)
-            return qp_oom(err);
-        names->documents = grown;
-        names->cap = cap;
-    }
+    qp_named *grown = qp_array_room(names->documents, names->n, &names->cap, sizeof *grown);
+    if (!grown)
+        return qp_oom(err);
+    names->documents = grown;
     names->documents[names->n++] =
         (qp_named){.row = d->row, .n_chunks = d->n_chunks, .path = alone ? qp_arena_str(names->mem, path) : path};
     name(names->keys, d->key, document);

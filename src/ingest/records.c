@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <yyjson.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "text/utf8.h"
 
@@ -176,16 +177,12 @@ static void take_row(int end, void *ctx)
     if (r->table.n)
         r->oom |= !yyjson_mut_obj_add_strncpy(r->row, yyjson_mut_doc_get_root(r->row), "text", r->table.at, r->table.n);
     qp_buf_clear(&r->table);
-    if (r->n_rows == r->cap_rows) {
-        size_t cap = r->cap_rows ? 2 * r->cap_rows : 64;
-        struct row *grown = realloc(r->rows, cap * sizeof *grown);
-        if (!grown) {
-            r->oom = true;
-            return;
-        }
-        r->rows = grown;
-        r->cap_rows = cap;
+    struct row *grown = qp_array_room(r->rows, r->n_rows, &r->cap_rows, sizeof *grown);
+    if (!grown) {
+        r->oom = true;
+        return;
     }
+    r->rows = grown;
     struct row *row = &r->rows[r->n_rows];
     row->json = yyjson_mut_write(r->row, 0, &row->n);
     row->line = r->number;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "ingest/names.h"
 
 enum { MOST_TYPES = 64 };
@@ -67,14 +68,10 @@ static qp_code add(struct resolver *r, struct link link, qp_err *err)
 {
     if (link.from == link.to && link.from_chunk == link.to_chunk)
         return QP_OK;
-    if (r->n == r->cap) {
-        size_t cap = r->cap ? 2 * r->cap : 4096;
-        struct link *grown = realloc(r->links, cap * sizeof *grown);
-        if (!grown)
-            return qp_oom(err);
-        r->links = grown;
-        r->cap = cap;
-    }
+    struct link *grown = qp_array_room(r->links, r->n, &r->cap, sizeof *grown);
+    if (!grown)
+        return qp_oom(err);
+    r->links = grown;
     r->links[r->n++] = link;
     return QP_OK;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "ingest/glob.h"
 
@@ -46,14 +47,10 @@ static qp_code keep(struct walker *w, char *path, qp_str relative, qp_err *err)
 {
     if ((w->include.n && !qp_glob_list(w->include, relative)) || qp_glob_list(w->exclude, relative))
         return QP_OK;
-    if (w->n == w->cap) {
-        size_t cap = w->cap ? 2 * w->cap : 256;
-        qp_file *grown = realloc(w->files, cap * sizeof *grown);
-        if (!grown)
-            return qp_oom(err);
-        w->files = grown;
-        w->cap = cap;
-    }
+    qp_file *grown = qp_array_room(w->files, w->n, &w->cap, sizeof *grown);
+    if (!grown)
+        return qp_oom(err);
+    w->files = grown;
     w->files[w->n++] = (qp_file){path, relative};
     return QP_OK;
 }

@@ -4,6 +4,7 @@
  */
 #include "store/ann.h"
 
+#include "base/array.h"
 #include "store/best.h"
 #include "store/dot.h"
 #include "store/mapped.h"
@@ -62,14 +63,10 @@ struct frontier {
 
 static bool push(struct frontier *f, qp_hit hit)
 {
-    if (f->n == f->cap) {
-        size_t cap = f->cap ? f->cap * 2 : 256;
-        qp_hit *more = realloc(f->at, cap * sizeof *more);
-        if (!more)
-            return false;
-        f->at = more;
-        f->cap = cap;
-    }
+    qp_hit *more = qp_array_room(f->at, f->n, &f->cap, sizeof *more);
+    if (!more)
+        return false;
+    f->at = more;
     size_t i = f->n++;
     for (; i && qp_hit_before(&hit, &f->at[(i - 1) / 2]); i = (i - 1) / 2)
         f->at[i] = f->at[(i - 1) / 2];

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/map.h"
 
 struct link {
@@ -44,14 +45,12 @@ qp_code qp_links_add(qp_links *l, uint32_t from, uint32_t to, qp_str type, float
     if (added && (*slot = qp_map_size(l->types) - 1) > UINT16_MAX)
         return qp_fail(err, QP_INPUT, "more than %d edge types, the last is '%.*s': name fewer kinds of edges",
                        UINT16_MAX + 1, (int)type.n, type.at);
-    if (l->n == l->cap) {
-        size_t cap = l->cap ? l->cap * 2 : 1024;
-        struct link *more = cap < UINT32_MAX ? realloc(l->at, cap * sizeof *more) : NULL;
-        if (!more)
-            return qp_oom(err);
-        l->at = more;
-        l->cap = cap;
-    }
+    if (l->n == UINT32_MAX - 1)
+        return qp_fail(err, QP_INPUT, "an index of more than %u edges was asked for; make two", UINT32_MAX - 1);
+    struct link *more = qp_array_room(l->at, l->n, &l->cap, sizeof *more);
+    if (!more)
+        return qp_oom(err);
+    l->at = more;
     l->at[l->n++] = (struct link){from, to, (uint32_t)*slot, weight};
     return QP_OK;
 }
