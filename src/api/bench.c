@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "base/thread.h"
 #include "op/op.h"
 #include "store/maker.h"
 #include "store/snapshot.h"
@@ -76,7 +77,7 @@ static void make_vector(bench *b)
 static qp_code tell(const bench *b, const char *stage, int64_t done, int64_t total, qp_err *err)
 {
     const qp_watch *w = b->watch;
-    if (w && w->cancel && *w->cancel)
+    if (w && qp_cancelled(w->cancel))
         return qp_fail(err, QP_STOPPED, "stopped while the index was generated");
     if (w && w->progress && (done == total || done % 20000 == 0))
         w->progress(w->user, &(qp_progress){stage, NULL, (uint64_t)done, (uint64_t)total, 0});

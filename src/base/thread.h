@@ -2,6 +2,7 @@
 #ifndef QP_BASE_THREAD_H
 #define QP_BASE_THREAD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -12,5 +13,11 @@
 qp_code qp_parallel(int threads, size_t n, qp_code (*fn)(void *ctx, int worker, size_t i, qp_err *), void *ctx,
                     qp_err *);
 int qp_cores(void);
+
+/* Has another thread, or a signal's handler, set the flag? Null: there is none to set. */
+static inline bool qp_cancelled(volatile const int *flag)
+{
+    return flag && __atomic_load_n(flag, __ATOMIC_RELAXED);
+}
 
 #endif

@@ -121,7 +121,7 @@ static qp_code run_all(qp_evaluation *e, crew *c, qp_err *err)
     for (c->from = 0; c->from < e->n && code == QP_OK; c->from += block) {
         uint32_t n = e->n - c->from < block ? e->n - c->from : block;
 
-        if (e->options->watch.cancel && *e->options->watch.cancel)
+        if (qp_cancelled(e->options->watch.cancel))
             return qp_fail(err, QP_STOPPED, "stopped after %u of %u questions", c->from, e->n);
         code = qp_parallel(jobs, n, run_one, c, err);
         report_progress(e, c->from + n, start, &last);

@@ -75,7 +75,7 @@ qp_code qp_job_tell(qp_job *job, const char *stage, const char *item, bool last,
                                                     .total = job->total,
                                                     .seconds = (now - job->began) / 1e3});
     }
-    if (watch->cancel && *watch->cancel)
+    if (qp_cancelled(watch->cancel))
         return qp_fail(err, QP_STOPPED, "stopped while it was at '%s'; what is done is kept, run it again to go on",
                        stage);
     return QP_OK;

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/file.h"
+#include "base/thread.h"
 #include "ingest/glob.h"
 
 enum { DEEPEST = 100 };
@@ -116,7 +117,7 @@ static qp_code walk(struct walker *w, const char *path, qp_str relative, const s
             qp_buf_char(&level.ignore, '\n');
     }
     for (struct dirent *e = readdir(dir); e && !code; e = readdir(dir)) {
-        if (w->watch && w->watch->cancel && *w->watch->cancel)
+        if (w->watch && qp_cancelled(w->watch->cancel))
             code = qp_fail(err, QP_STOPPED, "stopped while it listed a folder; run it again to go on");
         else if (e->d_name[0] != '.')
             code = entry(w, path, e->d_name, &level, depth, err);

@@ -52,7 +52,7 @@ static int free_threads(int most)
 static bool is_cancelled(void *self)
 {
     const qp_generator *w = self;
-    return w->cancel && *w->cancel;
+    return qp_cancelled(w->cancel);
 }
 
 static void forget(qp_generator *w)

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "base/thread.h"
 
 #define MOST_SLOTS 64
 #define MOST_LINE (4u << 20) /* bytes of one line of a stream */
@@ -108,7 +109,7 @@ int qp_http_concurrency(const qp_http *h)
 
 static bool cancelled(const qp_http_call *c)
 {
-    return c->cancel && *c->cancel;
+    return qp_cancelled(c->cancel);
 }
 
 static int find_free(const qp_http *h)

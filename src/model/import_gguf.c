@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/thread.h"
 
 static void say_nothing(enum ggml_log_level level, const char *text, void *user)
 {
@@ -106,7 +107,7 @@ static qp_code copy_rest(int from, int to, const char *source, const qp_watch *w
         else
             code = put_all(to, bytes, (size_t)n, source, err);
         p.done += n > 0 ? (uint64_t)n : 0;
-        if (!code && watch && watch->cancel && *watch->cancel)
+        if (!code && watch && qp_cancelled(watch->cancel))
             code = qp_fail(err, QP_STOPPED, "copy of %s: stopped", source);
         if (watch && watch->progress && (qp_now_ms() - last > 100 || n == 0)) {
             last = qp_now_ms();

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 enum { WORDS, POSITIONS, SEGMENTS, WIDTH, FF, ONE, NONE };
 
@@ -249,7 +250,7 @@ static qp_code write_all(const plan *p, FILE *f, const char *file, const qp_watc
     }
     free(header);
     for (size_t i = 0; !code && i < p->n; i++) {
-        if (watch && watch->cancel && *watch->cancel)
+        if (watch && qp_cancelled(watch->cancel))
             return qp_fail(err, QP_STOPPED, "import of %s: stopped", p->c->folder);
         code = write_tensor(&p->job[i], f, file, err);
         if (qp_now_ms() - last > 100 || i + 1 == p->n) {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/thread.h"
 #include "model/import.h"
 
 qp_code qp_pull_place(const qp_pull *p, size_t i, char **path, qp_err *err)
@@ -24,7 +25,7 @@ qp_code qp_pull_place(const qp_pull *p, size_t i, char **path, qp_err *err)
 
 qp_code qp_pull_stopped(const qp_pull *p, qp_err *err)
 {
-    if (p->watch && p->watch->cancel && *p->watch->cancel)
+    if (p->watch && qp_cancelled(p->watch->cancel))
         return qp_fail(err, QP_STOPPED, "pull of %s: stopped; the next one goes on from here", p->model->name);
     return QP_OK;
 }

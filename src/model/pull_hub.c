@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/thread.h"
 #include "model/http.h"
 
 #define TRIES 5           /* in a row without a new byte */
@@ -73,7 +74,7 @@ static int on_progress(void *user, curl_off_t total, curl_off_t now, curl_off_t 
                                                     .total = d->total,
                                                     .seconds = (d->told - d->start) / 1000});
     }
-    return watch && watch->cancel && *watch->cancel;
+    return watch && qp_cancelled(watch->cancel);
 }
 
 static void set_options(CURL *curl, download *d)

@@ -1,5 +1,6 @@
 /* A question's life: begin, its vector, when it is over, end. */
 #include "base/clock.h"
+#include "base/thread.h"
 #include "op/memo.h"
 #include "op/op.h"
 
@@ -23,7 +24,7 @@ bool qp_query_over(qp_query *q, const char *where)
 {
     if (q->err.code != QP_OK)
         return true;
-    if (q->cancel && *q->cancel)
+    if (qp_cancelled(q->cancel))
         qp_fail(&q->err, QP_STOPPED, "stopped at '%s' by the caller", where);
     else if (q->deadline > 0 && qp_now_ms() > q->deadline)
         qp_fail(&q->err, QP_STOPPED, "the deadline passed at '%s': allow more time, or ask for less (budget, k)",

@@ -2,6 +2,7 @@
 extern "C" {
 #include "base/err.h"
 }
+#include "base/thread.h"
 #include "store/ann.h"
 
 #include <cstdlib>
@@ -108,7 +109,7 @@ extern "C" qp_code qp_ann_build(const int8_t *codes, const float *scales, uint32
         CodeSpace space(Codes{codes, scales, dim});
         Graph graph(&space, n, M, EF_CONSTRUCTION, SEED);
         for (uint32_t i = 0; i < n; i++) {
-            if (cancel && *cancel)
+            if (qp_cancelled(cancel))
                 return qp_fail(err, QP_STOPPED, "stopped while the vector index was built; run it again to go on");
             if (scales[i] > 0)
                 graph.addPoint(&i, i);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/thread.h"
 #include "store/maker.h"
 #include "store/mapped.h"
 #include "store/truth.h"
@@ -30,7 +31,7 @@ static qp_code tell(struct publishing *p, const char *item, bool end, qp_err *er
 {
     const qp_watch *w = p->watch;
     double now = qp_now_ms();
-    if (w && w->cancel && *w->cancel)
+    if (w && qp_cancelled(w->cancel))
         return qp_fail(err, QP_STOPPED, "stopped before the index was published; run it again to go on");
     if (w && w->progress && (end || now - p->told >= 100)) {
         w->progress(w->user, &(qp_progress){"publish", item, p->done, p->total, (now - p->began) / 1000});
