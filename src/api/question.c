@@ -162,7 +162,8 @@ static qp_result result_of(const question *x, qp_set found)
                        .total_ms = qp_now_ms() - x->began};
 }
 
-/* A writer writes only where one was named: the small default one answers worse than quoting does (docs/results.md). */
+/* A writer writes only where one was named: a quote is never invented, and the small default one was not yet seen to
+ * answer better (docs/results.md). */
 static qp_code write_answer(question *x, qp_set found, qp_answer *answer, qp_err *err)
 {
     const qp_ask_options *o = x->options;
