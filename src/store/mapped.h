@@ -59,6 +59,9 @@ qp_code qp_snapshot_sums(const qp_snapshot *, qp_err *);
 bool qp_snapshot_ref(const qp_snapshot *, qp_section, qp_ref, qp_str *);
 /* The same for documents' and nodes' strings: what points outside is an empty string. */
 qp_str qp_snapshot_string(const qp_snapshot *, qp_ref);
+/* Which of n things, sorted by name, is called so; UINT32_MAX: none. */
+uint32_t qp_snapshot_find(const qp_snapshot *, uint32_t n, qp_str (*name_of)(const qp_snapshot *, uint32_t),
+                          qp_str name);
 
 /* A tool to cut questions into terms; give it back after use. */
 qp_code qp_snapshot_take_words(qp_snapshot *, qp_terms **, qp_err *);

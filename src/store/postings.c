@@ -1,19 +1,14 @@
 /* Reading the term dictionary and blocks of postings out of a mapped snapshot. */
 #include "store/mapped.h"
 
+static qp_str term_name(const qp_snapshot *s, uint32_t term)
+{
+    return qp_snapshot_string(s, s->term[term].name);
+}
+
 uint32_t qp_snapshot_term(const qp_snapshot *s, qp_str name)
 {
-    for (uint32_t low = 0, high = s->terms; low < high;) {
-        uint32_t middle = low + (high - low) / 2;
-        int order = qp_str_cmp(name, qp_snapshot_string(s, s->term[middle].name));
-        if (!order)
-            return middle;
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return UINT32_MAX;
+    return qp_snapshot_find(s, s->terms, term_name, name);
 }
 
 const qp_block_entry *qp_snapshot_blocks(const qp_snapshot *s, uint32_t term, uint32_t *n)

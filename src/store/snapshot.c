@@ -313,11 +313,12 @@ qp_str qp_snapshot_document_meta(const qp_snapshot *s, uint32_t document)
     return document < s->documents ? qp_snapshot_string(s, s->document[document].meta) : QP_STR("");
 }
 
-uint32_t qp_snapshot_document_find(const qp_snapshot *s, qp_str key)
+uint32_t qp_snapshot_find(const qp_snapshot *s, uint32_t n, qp_str (*name_of)(const qp_snapshot *, uint32_t),
+                          qp_str name)
 {
-    for (uint32_t low = 0, high = s->documents; low < high;) {
+    for (uint32_t low = 0, high = n; low < high;) {
         uint32_t middle = low + (high - low) / 2;
-        int order = qp_str_cmp(key, qp_snapshot_document_key(s, middle));
+        int order = qp_str_cmp(name, name_of(s, middle));
         if (!order)
             return middle;
         if (order < 0)
@@ -326,6 +327,11 @@ uint32_t qp_snapshot_document_find(const qp_snapshot *s, qp_str key)
             low = middle + 1;
     }
     return UINT32_MAX;
+}
+
+uint32_t qp_snapshot_document_find(const qp_snapshot *s, qp_str key)
+{
+    return qp_snapshot_find(s, s->documents, qp_snapshot_document_key, key);
 }
 
 uint32_t qp_snapshot_document_of(const qp_snapshot *s, qp_id node)
