@@ -29,6 +29,7 @@ typedef enum qp_code {
     QP_STOPPED = 130 /* cancelled, or the deadline passed */
 } qp_code;
 
+/* Zero it before the first call (qp_err err = {0}): the first error sticks, one that is there is kept. */
 typedef struct qp_err {
     qp_code code;
     char message[1000]; /* one line: wanted, found, where, what to try */
@@ -97,7 +98,7 @@ qp_code qp_index_add(qp_index *, const char *const *sources, size_t n, const qp_
 /* Removes documents by id or path. Unknown ones are QP_NONE, and then nothing is removed. */
 qp_code qp_index_delete(qp_index *, const char *const *documents, size_t n, const qp_watch *, qp_err *);
 
-/* ---- questions. JSON is the shape of cli.md; `*json` is malloc'ed text, freed with qp_free. ---- */
+/* ---- questions. `*json` is malloc'ed text, freed with qp_free. ---- */
 typedef struct qp_ask_options {
     const char *id;             /* the question's own id, given back as "_id"; or null */
     const char *method;         /* "fastinsight", "hybrid", ... or a pipeline's file. Null: fastinsight with
@@ -140,15 +141,17 @@ typedef struct qp_eval_options {
     qp_watch watch;
 } qp_eval_options;
 
-/* Evaluates on a data set folder's queries.jsonl and qrels.tsv, over this index. JSON as in cli.md. */
+/* Evaluates on a data set folder's queries.jsonl and qrels.tsv, over this index. JSON: {dataset, questions, ...,
+ * methods: [{name, method, options, metrics: {"ndcg@10": {mean, low, high}, ...}, latency_ms: {stage: {p50, p95}}, model_passes,
+ * failures}], differences: [{a, b, metric, difference, low, high, p, p_holm}]}. */
 qp_code qp_index_eval(qp_index *, const char *dataset, const qp_eval_options *, char **json, qp_err *);
 
 /* Times the kernels on a generated index, made in $TMPDIR and removed: passages, edges, words, dim, runs, ... JSON. */
 qp_code qp_benchmark(const qp_setting *, size_t n, const qp_watch *, char **json, qp_err *);
 
 /* ---- what there is ---- */
-/* JSON: [{name, help, paper, options:[{name, help, type, default, min, max}]}]; what = "methods", "ops", or "index": the settings of
- * qp_index_add. */
+/* JSON: [{name, help, paper, reads, needs, options:[{name, help, type, default, min, max, choices}]}]; what = "methods", "ops", or "index", "eval", "bench": the settings
+ * of qp_index_add, qp_index_eval, qp_benchmark. */
 qp_code qp_catalogue(const char *what, char **json, qp_err *);
 
 /* ---- models ---- */

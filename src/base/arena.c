@@ -14,7 +14,6 @@ typedef struct block {
 
 struct qp_arena {
     block *blocks; /* the one in use first */
-    size_t used;
 };
 
 static block *block_new(size_t size)
@@ -41,7 +40,6 @@ void qp_arena_reset(qp_arena *a)
     }
     keep->next = NULL;
     keep->used = 0;
-    a->used = 0;
 }
 
 void qp_arena_free(qp_arena *a)
@@ -84,7 +82,6 @@ void *qp_arena_alloc(qp_arena *a, size_t bytes)
         return NULL;
     void *at = b->bytes + b->used;
     b->used += n;
-    a->used += n;
     memset(at, 0, n);
     return at;
 }
@@ -99,7 +96,7 @@ qp_str qp_arena_str(qp_arena *a, qp_str s)
 {
     char *copy = s.n < SIZE_MAX ? qp_arena_alloc(a, s.n + 1) : NULL;
     if (!copy)
-        return (qp_str){"", 0};
+        return (qp_str){0};
     if (s.n)
         memcpy(copy, s.at, s.n);
     return (qp_str){copy, s.n};
@@ -123,10 +120,5 @@ qp_str qp_arena_fmt(qp_arena *a, const char *format, ...)
         vsnprintf(text, (size_t)n + 1, format, again);
     va_end(again);
     va_end(args);
-    return text ? (qp_str){text, (size_t)n} : (qp_str){"", 0};
-}
-
-size_t qp_arena_used(const qp_arena *a)
-{
-    return a->used;
+    return text ? (qp_str){text, (size_t)n} : (qp_str){0};
 }

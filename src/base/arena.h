@@ -17,10 +17,9 @@ void qp_arena_reset(qp_arena *); /* gives everything back, keeps one block for t
 void *qp_arena_alloc(qp_arena *, size_t bytes);
 /* n items of `size` bytes; null too when n * size overflows. */
 void *qp_arena_array(qp_arena *, size_t n, size_t size);
-qp_str qp_arena_str(qp_arena *, qp_str);       /* a copy, NUL-terminated behind its end */
+qp_str qp_arena_str(qp_arena *, qp_str);       /* a copy, NUL-terminated behind its end; at is null without memory */
 char *qp_arena_cstr(qp_arena *, const char *); /* a copy */
 qp_str qp_arena_fmt(qp_arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
-size_t qp_arena_used(const qp_arena *); /* bytes handed out since the last reset */
 
 #define qp_new(arena, type, n) ((type *)qp_arena_array((arena), (n), sizeof(type)))
 

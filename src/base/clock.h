@@ -1,8 +1,6 @@
-/* Time, and where it went. */
+/* Time. */
 #ifndef QP_BASE_CLOCK_H
 #define QP_BASE_CLOCK_H
-
-#include <stdint.h>
 
 double qp_now_ms(void); /* monotonic, milliseconds */
 

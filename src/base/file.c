@@ -5,7 +5,6 @@
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -117,36 +116,6 @@ qp_code qp_file_write(const char *path, qp_str bytes, qp_err *err)
     return code;
 }
 
-qp_code qp_file_map(const char *path, qp_mapped *out, qp_err *err)
-{
-    *out = (qp_mapped){0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat info;
-    if (fd < 0 || fstat(fd, &info)) {
-        int why = errno;
-        if (fd >= 0)
-            close(fd);
-        return qp_fail(err, QP_INPUT, "%s: cannot be opened: %s", path, strerror(why));
-    }
-    qp_code code = QP_OK;
-    if (info.st_size > 0) {
-        void *at = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_SHARED, fd, 0);
-        if (at == MAP_FAILED)
-            code = qp_fail(err, QP_INPUT, "%s: cannot be mapped: %s", path, strerror(errno));
-        else
-            *out = (qp_mapped){at, (size_t)info.st_size};
-    }
-    close(fd);
-    return code;
-}
-
-void qp_file_unmap(qp_mapped *m)
-{
-    if (m->at)
-        munmap((void *)m->at, m->n);
-    *m = (qp_mapped){0};
-}
-
 qp_code qp_dir_make(const char *path, qp_err *err)
 {
     char *copy = strdup(path);
@@ -157,7 +126,9 @@ qp_code qp_dir_make(const char *path, qp_err *err)
         slash = strchr(slash, '/');
         if (slash)
             *slash = 0;
-        if (mkdir(copy, 0777) && errno != EEXIST)
+        if (!mkdir(copy, 0777))
+            code = sync_folder_of(copy, err);
+        else if (errno != EEXIST)
             code = qp_fail(err, QP_STORE, "%s: the folder cannot be made: %s", copy, strerror(errno));
         if (!slash)
             break;

@@ -91,7 +91,7 @@ uint64_t *qp_map_put(qp_map *m, qp_str key, bool *added)
     if (m->table[at])
         return &m->pairs[m->table[at] - 1].value;
     qp_str copy = qp_arena_str(m->keys, key);
-    if (copy.n != key.n)
+    if (!copy.at)
         return NULL;
     m->pairs[m->n] = (pair){copy, 0, hash};
     m->table[at] = (uint32_t)++m->n;

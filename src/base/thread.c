@@ -11,7 +11,22 @@ int qp_cores(void)
     return n < 1 ? 1 : n > 256 ? 256 : (int)n;
 }
 
+static _Thread_local qp_patience patience;
+
+qp_patience qp_patience_set(qp_patience p)
+{
+    qp_patience before = patience;
+    patience = p;
+    return before;
+}
+
+qp_patience qp_patience_get(void)
+{
+    return patience;
+}
+
 typedef struct loop {
+    qp_patience patience;
     qp_code (*fn)(void *, int, size_t, qp_err *);
     void *ctx;
     size_t n;
@@ -44,6 +59,7 @@ static void *work(void *arg)
 {
     worker *w = arg;
     loop *l = w->loop;
+    patience = l->patience;
     while (!atomic_load(&l->failed)) {
         size_t i = atomic_fetch_add(&l->next, 1);
         if (i >= l->n)
@@ -65,7 +81,7 @@ qp_code qp_parallel(int threads, size_t n, qp_code (*fn)(void *, int, size_t, qp
         threads = MOST;
     if ((size_t)threads > n)
         threads = n ? (int)n : 1;
-    loop l = {.fn = fn, .ctx = ctx, .n = n, .lock = PTHREAD_MUTEX_INITIALIZER};
+    loop l = {.patience = patience, .fn = fn, .ctx = ctx, .n = n, .lock = PTHREAD_MUTEX_INITIALIZER};
     worker workers[MOST];
     pthread_t ids[MOST];
     int started = 0; /* a thread that cannot be started is work for the others */

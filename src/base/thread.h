@@ -14,6 +14,15 @@ qp_code qp_parallel(int threads, size_t n, qp_code (*fn)(void *ctx, int worker, 
                     qp_err *);
 int qp_cores(void);
 
+/* How long whoever asks on this thread will wait, and what tells it to stop: calls that wait for another machine look at
+ * it. qp_parallel hands it to its workers. Setting it gives what was set before. */
+typedef struct qp_patience {
+    double deadline; /* qp_now_ms() by which it must be over; 0: none */
+    volatile const int *cancel;
+} qp_patience;
+qp_patience qp_patience_set(qp_patience);
+qp_patience qp_patience_get(void);
+
 /* Has another thread, or a signal's handler, set the flag? Null: there is none to set. */
 static inline bool qp_cancelled(volatile const int *flag)
 {
