@@ -2,6 +2,7 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <locale.h>
 #include <stdlib.h>
 
 enum { MOST_BYTES = 256 << 20, MOST_FILES = 10000, BLOCK = 64 << 10 };
@@ -59,9 +60,11 @@ qp_code qp_archive_open(qp_str bytes, bool (*wanted)(const char *name), qp_archi
         return qp_oom(err);
     }
     archive_read_support_format_zip(a);
+    /* Names are UTF-8, whatever the program's locale is; of this thread only. */
+    locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0), before = utf8 ? uselocale(utf8) : (locale_t)0;
     if (archive_read_open_memory(a, bytes.at, bytes.n) != ARCHIVE_OK)
         code = qp_fail(err, QP_INPUT, "no ZIP archive: %s", archive_error_string(a) ? archive_error_string(a) : "?");
-    while (!code && (rc = archive_read_next_header(a, &entry)) == ARCHIVE_OK) {
+    while (!code && ((rc = archive_read_next_header(a, &entry)) == ARCHIVE_OK || rc == ARCHIVE_WARN)) {
         const char *name = archive_entry_pathname(entry);
         if (++seen > MOST_FILES)
             code = qp_fail(err, QP_INPUT, "holds more than %d files, which no document should", MOST_FILES);
@@ -71,6 +74,10 @@ qp_code qp_archive_open(qp_str bytes, bool (*wanted)(const char *name), qp_archi
     if (!code && rc != ARCHIVE_EOF)
         code = qp_fail(err, QP_INPUT, "damaged archive: %s", archive_error_string(a) ? archive_error_string(a) : "?");
     archive_read_free(a);
+    if (utf8) {
+        uselocale(before);
+        freelocale(utf8);
+    }
     if (code)
         qp_archive_close(out);
     return code;

@@ -12,7 +12,7 @@ typedef struct qp_archive {
     size_t n;
 } qp_archive;
 
-/* Unpacks the files whose names `wanted` says yes to; null: all. At most 512 MiB together and 10,000 of them, else
+/* Unpacks the files whose names `wanted` says yes to; null: all. At most 256 MiB together and 10,000 of them, else
  * QP_INPUT. Names are as the archive has them; nothing is written anywhere. */
 qp_code qp_archive_open(qp_str bytes, bool (*wanted)(const char *name), qp_archive *, qp_err *);
 void qp_archive_close(qp_archive *);

@@ -12,7 +12,7 @@
 #include "base/thread.h"
 #include "ingest/cut.h"
 
-enum { MOST = 256, MOST_BYTES = 32 << 20, COMMIT_DOCUMENTS = 256 };
+enum { MOST = 256, MOST_BYTES = 32 << 20, COMMIT_DOCUMENTS = 256, LONGEST = 1 << 30 /* bytes of a file */ };
 static const double commit_ms = 1000, tell_ms = 100;
 
 struct work {
@@ -124,7 +124,7 @@ static qp_code identify_record(struct work *w, const qp_job *job, qp_err *err)
 
 static qp_code identify_file(struct work *w, const qp_job *job, qp_err *err)
 {
-    qp_code code = w->item.bytes.at ? QP_OK : qp_file_read(w->item.path, 0, &w->bytes, err);
+    qp_code code = w->item.bytes.at ? QP_OK : qp_file_read(w->item.path, LONGEST, &w->bytes, err);
 
     if (code)
         return code;
@@ -221,6 +221,13 @@ static qp_str base_name(qp_str key)
     return qp_str_slice(key, at, key.n);
 }
 
+static qp_code stopped(const qp_job *job, qp_err *err)
+{
+    return qp_cancelled(job->options->watch.cancel)
+               ? qp_fail(err, QP_STOPPED, "stopped while it read; what is done is kept, run it again to go on")
+               : QP_OK;
+}
+
 static qp_code convert(void *ctx, int worker, size_t i, qp_err *err)
 {
     qp_batch *b = ctx;
@@ -231,8 +238,13 @@ static qp_code convert(void *ctx, int worker, size_t i, qp_err *err)
 
     if (!w->wanted)
         return QP_OK;
-    qp_code code = read_item(w, b->job, &why);
+    qp_code code = stopped(b->job, err);
+    if (code)
+        return code;
+    code = read_item(w, b->job, &why);
     code = code ? code : qp_cut(&w->extract, w->item.line ? &b->job->records : &b->job->files, d, w->mem, &why);
+    if (code && stopped(b->job, err)) /* Ctrl-C ends child programs too: nobody is to blame */
+        return QP_STOPPED;
     if (code == QP_INPUT) {
         w->wanted = false;
         blame(w, &why);
@@ -295,7 +307,7 @@ const qp_str *qp_batch_keys(const qp_batch *b, size_t *n)
     return b->keys;
 }
 
-static qp_code remember_key(qp_batch *b, qp_str key, qp_err *err)
+qp_code qp_batch_keep(qp_batch *b, qp_str key, qp_err *err)
 {
     qp_str *grown = qp_array_room(b->keys, b->n_keys, &b->cap_keys, sizeof *grown);
     if (!grown)
@@ -314,24 +326,23 @@ static qp_code sift(qp_batch *b, struct work *w, qp_err *err)
     bool added, same = false;
 
     if (!w->wanted && w->item.line)
-        return QP_OK; /* a broken record has no key */
-    if (w->wanted) {
-        uint64_t *slot = qp_map_put(b->job->seen, w->item.key, &added);
-        if (!slot)
-            return qp_oom(err);
-        if (!added) {
-            qp_err why = {0};
-            qp_fail(&why, QP_INPUT, "a second document with the id '%.*s'; the first one (line %llu) stays",
-                    (int)(w->item.key.n < 100 ? w->item.key.n : 100), w->item.key.at, (unsigned long long)*slot);
-            w->wanted = false;
-            blame(w, &why);
-            return QP_OK;
-        }
-        *slot = w->item.line;
-    }
-    qp_code code = remember_key(b, w->item.key, err); /* a file that broke stays as it was */
+        return QP_OK;                                  /* a broken record has no key */
+    qp_code code = qp_batch_keep(b, w->item.key, err); /* also of a file that broke: it stays as it was */
     if (code || !w->wanted)
         return code;
+    uint64_t *slot = qp_map_put(b->job->seen, w->item.key, &added);
+    if (!slot)
+        return qp_oom(err);
+    if (!added) {
+        qp_err why = {0};
+        qp_fail(&why, QP_INPUT, "a second document with the id '%.*s'; the first one (line %llu) stays",
+                (int)(w->item.key.n < 100 ? w->item.key.n : 100), w->item.key.at, (unsigned long long)*slot);
+        w->wanted = false;
+        if (w->item.line || *slot) /* else the same file, by another source */
+            blame(w, &why);
+        return QP_OK;
+    }
+    *slot = w->item.line;
     code = qp_store_same(b->job->store, w->item.key, qp_str_of(w->digest.hex), &same, err);
     b->job->report->documents_same += same;
     w->wanted = !same;
@@ -341,6 +352,7 @@ static qp_code sift(qp_batch *b, struct work *w, qp_err *err)
 static qp_code put(qp_batch *b, struct work *w, qp_err *err)
 {
     qp_job *job = b->job;
+    qp_str name = w->item.path && !w->item.line ? qp_str_of(w->item.path) : w->item.key;
     bool replaced = false;
     qp_code code = QP_OK;
 
@@ -350,8 +362,7 @@ static qp_code put(qp_batch *b, struct work *w, qp_err *err)
     if (!w->wanted)
         return QP_OK;
     if (w->extract.replaced)
-        qp_job_warn(job, "%s: %llu broken byte sequences or NULs are now U+FFFD",
-                    w->item.path && !w->item.line ? w->item.path : (const char *)qp_arena_str(w->mem, w->item.key).at,
+        qp_job_warn(job, "%.*s: %llu broken byte sequences or NULs are now U+FFFD", (int)name.n, name.at,
                     (unsigned long long)w->extract.replaced);
     if (!job->transaction) {
         code = qp_store_begin(job->store, err);
@@ -370,11 +381,11 @@ static qp_code put(qp_batch *b, struct work *w, qp_err *err)
 qp_code qp_batch_flush(qp_batch *b, qp_err *err)
 {
     qp_job *job = b->job;
-    qp_code code = b->n ? qp_parallel(0, b->n, identify, b, err) : QP_OK;
+    qp_code code = b->n ? qp_parallel(job->threads, b->n, identify, b, err) : QP_OK;
 
     for (size_t i = 0; !code && i < b->n; i++)
         code = sift(b, &b->work[i], err);
-    code = code ? code : qp_parallel(0, b->n, convert, b, err);
+    code = code ? code : qp_parallel(job->threads, b->n, convert, b, err);
     for (size_t i = 0; !code && i < b->n; i++) {
         code = put(b, &b->work[i], err);
         if (!code)

@@ -12,6 +12,7 @@
 typedef struct qp_job { /* of qp_ingest, for all its sources */
     qp_store *store;
     const qp_model *embedder;
+    int threads; /* of reading; 0: one per core */
     const qp_index_options *options;
     qp_index_report *report;
     qp_reading reading;
@@ -23,6 +24,7 @@ typedef struct qp_job { /* of qp_ingest, for all its sources */
     uint64_t done, total;
     double transaction; /* when it began; 0: none is open */
     bool incomplete;    /* part of a source could not be read: nothing of it counts as gone */
+    qp_map *broken;     /* hashes of files whose records cannot be told: what the store has of them stays */
     uint64_t put;       /* documents in it */
     qp_arena *mem;
 } qp_job;
@@ -31,7 +33,7 @@ typedef struct qp_item { /* one document to be */
     const qp_format *format;
     char *path;    /* file, or null */
     qp_str key;    /* of a file; of records it comes out of the bytes */
-    qp_str bytes;  /* of a record, or standard input: owned by the batch's arena; files are read late */
+    qp_str bytes;  /* of a record: copied; of standard input: the caller's until the flush; files are read late */
     uint64_t line; /* of a record, else 0 */
     size_t size;   /* of a file, roughly */
 } qp_item;
@@ -42,6 +44,8 @@ qp_code qp_batch_open(qp_job *, const char *source, qp_batch **, qp_err *);
 /* Adds one; runs what has gathered when that is enough. Strings of the item are copied. */
 qp_code qp_batch_add(qp_batch *, const qp_item *, qp_err *);
 qp_code qp_batch_flush(qp_batch *, qp_err *);
+/* A key that counts as there though nothing of it was read. */
+qp_code qp_batch_keep(qp_batch *, qp_str key, qp_err *);
 /* Keys that this source has now, those of files that failed included. */
 const qp_str *qp_batch_keys(const qp_batch *, size_t *n);
 void qp_batch_close(qp_batch *); /* takes null; does not flush */

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,8 +38,10 @@ static qp_code start(char *const argv[], const char *install, pid_t *child, int 
     close(words[1]);
     *out = text[0];
     *complaints = words[0];
-    if (!rc)
+    if (!rc) { /* a file that unpacks without end ends its reader, not us */
+        prlimit(*child, RLIMIT_AS, &(struct rlimit){4ul << 30, 4ul << 30}, NULL);
         return QP_OK;
+    }
     close(text[0]);
     close(words[0]);
     if (rc == ENOENT)

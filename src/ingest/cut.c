@@ -57,7 +57,10 @@ static size_t part(qp_str s, size_t from, size_t near)
         if (is_space(s.at[at - 1]))
             return at;
     size_t at = qp_utf8_floor(s, near);
-    return at > from ? at : near;
+    if (at <= from)
+        for (at = near; at < s.n && (s.at[at] & 0xC0) == 0x80;)
+            at++;
+    return at;
 }
 
 static uint32_t words_in(qp_str s)
@@ -288,7 +291,8 @@ static bool pack(struct cutter *c)
         }
         if (!add_chunk(c, p[first].from, p[end - 1].to, heading, page, parent))
             return false;
-        first = end == c->pieces.n || !c->how->overlap ? end : step_back(c, first, end);
+        /* A section repeats nothing of the one before: it begins with its heading. */
+        first = end == c->pieces.n || !c->how->overlap || heads(c, &ahead, end) ? end : step_back(c, first, end);
     }
     return true;
 }

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/array.h"
 #include "ingest/source.h"
+#include "text/utf8.h"
 
 struct given {
     qp_given *at;
@@ -54,11 +55,14 @@ static bool parse_line(qp_str line, qp_given *out)
 qp_code qp_source_edges(qp_job *job, const char *source, const char *path, qp_err *err)
 {
     struct given given = {0};
-    qp_mapped file = {0};
-    qp_code code = qp_file_map(path, &file, err);
+    qp_buf file = {0};
+    qp_code code = qp_file_read(path, 0, &file, err);
+    qp_str rest = qp_buf_view(&file);
     uint64_t number = 0;
 
-    for (qp_str rest = {(const char *)file.at, file.n}; !code && rest.n;) {
+    if (qp_str_starts(rest, QP_STR("\xEF\xBB\xBF")))
+        rest = qp_str_slice(rest, 3, rest.n);
+    while (!code && rest.n) {
         qp_str line = qp_str_split(rest, '\n', &rest);
         qp_given edge = {0};
         qp_err why = {0};
@@ -67,17 +71,17 @@ qp_code qp_source_edges(qp_job *job, const char *source, const char *path, qp_er
         if (!qp_str_trim(line).n ||
             (number == 1 && (qp_str_starts(line, QP_STR("src\t")) || qp_str_starts(line, QP_STR("source\t")))))
             continue;
-        if (parse_line(line, &edge)) {
+        if (qp_utf8_valid(line) == line.n && parse_line(line, &edge)) {
             code = push(&given, edge) ? QP_OK : qp_oom(err);
         } else {
-            qp_fail(&why, QP_INPUT, "%s:%llu: wanted src, dst, type and weight parted by tabs, found '%.*s'", path,
-                    (unsigned long long)number, (int)(line.n < 80 ? line.n : 80), line.at);
+            qp_fail(&why, QP_INPUT, "%s:%llu: wanted src, dst, type and weight parted by tabs, in UTF-8, found '%.*s'",
+                    path, (unsigned long long)number, (int)(line.n < 80 ? line.n : 80), line.at);
             code = qp_job_failed(job, &why, err);
         }
     }
     code = code ? code : qp_job_commit(job, err);
     code = code ? code : qp_store_given(job->store, qp_str_of(source), given.at, given.n, err);
     free(given.at);
-    qp_file_unmap(&file);
+    qp_buf_free(&file);
     return code;
 }

@@ -87,7 +87,7 @@ void qp_extract_title(qp_extract *x, qp_str title)
     }
     size_t n = 0;
     for (size_t i = 0; i < title.n; i++) /* one line, whatever the file says */
-        if (!is_space(title.at[i]))
+        if (title.at[i] && !is_space(title.at[i]))
             copy[n++] = title.at[i];
         else if (n && copy[n - 1] != ' ')
             copy[n++] = ' ';

@@ -11,6 +11,7 @@ struct front {
     yyjson_mut_val *root, *list; /* list: the sequence at hand, or null */
     char *key;
     int depth;
+    bool table; /* the document is a mapping */
 };
 
 static yyjson_mut_val *scalar(yyjson_mut_doc *doc, const yaml_event_t *e)
@@ -59,7 +60,10 @@ static bool take_event(struct front *f, const yaml_event_t *e)
         }
         f->depth++;
         return true;
-    case YAML_MAPPING_START_EVENT: f->depth++; return f->depth < 64;
+    case YAML_MAPPING_START_EVENT:
+        f->table |= !f->depth;
+        f->depth++;
+        return f->depth < 64;
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
         f->depth--;
@@ -79,7 +83,8 @@ static bool take_event(struct front *f, const yaml_event_t *e)
     }
 }
 
-static void parse(qp_str yaml, qp_extract *x)
+/* False: it is no mapping, so it is no front matter. */
+static bool parse(qp_str yaml, qp_extract *x)
 {
     struct front f = {.x = x, .doc = yyjson_mut_doc_new(NULL)};
     yaml_parser_t parser;
@@ -89,7 +94,7 @@ static void parse(qp_str yaml, qp_extract *x)
     if (!f.doc || !yaml_parser_initialize(&parser)) {
         x->oom = true;
         yyjson_mut_doc_free(f.doc);
-        return;
+        return false;
     }
     f.root = yyjson_mut_obj(f.doc);
     yyjson_mut_doc_set_root(f.doc, f.root);
@@ -110,6 +115,7 @@ static void parse(qp_str yaml, qp_extract *x)
         free(json);
     }
     yyjson_mut_doc_free(f.doc);
+    return f.table;
 }
 
 qp_str qp_front_matter(qp_str s, qp_extract *x)
@@ -123,9 +129,8 @@ qp_str qp_front_matter(qp_str s, qp_extract *x)
         size_t next = end ? (size_t)(end - s.at) : s.n;
         qp_str line = qp_str_trim(qp_str_slice(s, at, next));
         if (qp_str_eq(line, QP_STR("---")) || qp_str_eq(line, QP_STR("..."))) {
-            if (at <= 1 << 16)
-                parse(qp_str_slice(s, 4, at), x);
-            return qp_str_slice(s, next, s.n);
+            bool read = at <= 1 << 16 && parse(qp_str_slice(s, 4, at), x);
+            return read ? qp_str_slice(s, next, s.n) : s; /* a rule, and prose below it */
         }
         at = next + 1;
     }

@@ -28,14 +28,15 @@ static bool in_set(qp_str pattern, size_t *p, char c)
 bool qp_glob(qp_str pattern, qp_str path)
 {
     size_t p = 0, s = 0, star_p = SIZE_MAX, star_s = 0, deep_p = SIZE_MAX, deep_s = 0;
+    bool folders = false; /* the last "**" took its slash along: it stands for whole folders */
 
     while (s < path.n || p < pattern.n) {
         if (p < pattern.n) {
             char c = pattern.at[p];
             if (c == '*' && p + 1 < pattern.n && pattern.at[p + 1] == '*') {
                 p += 2;
-                if (p < pattern.n && pattern.at[p] == '/' && (p == 2 || pattern.at[p - 3] == '/'))
-                    p++; /* "**" and its slash may be nothing at all */
+                folders = p < pattern.n && pattern.at[p] == '/' && (p == 2 || pattern.at[p - 3] == '/');
+                p += folders; /* "**" and its slash may be nothing at all */
                 deep_p = p;
                 deep_s = s;
                 star_p = SIZE_MAX;
@@ -69,8 +70,11 @@ bool qp_glob(qp_str pattern, qp_str path)
             p = star_p;
             s = ++star_s;
         } else if (deep_p != SIZE_MAX && deep_s < path.n) {
+            do
+                deep_s++;
+            while (folders && deep_s < path.n && path.at[deep_s - 1] != '/');
             p = deep_p;
-            s = ++deep_s;
+            s = deep_s;
             star_p = SIZE_MAX;
         } else {
             return false;

@@ -37,7 +37,7 @@ static size_t doi_at(qp_str s)
     if (n < 7 || n > 12 || n >= s.n || s.at[n] != '/')
         return 0;
     size_t prefix = ++n;
-    while (n < s.n && (unsigned char)s.at[n] > ' ' && (unsigned char)s.at[n] < 0x7F &&
+    while (n < s.n && n - prefix < 200 && (unsigned char)s.at[n] > ' ' && (unsigned char)s.at[n] < 0x7F &&
            !strchr("\"<>{}|\\^`", s.at[n])) {
         if (s.at[n] == ')' || s.at[n] == ']') {
             if (!depth)
@@ -47,9 +47,11 @@ static size_t doi_at(qp_str s)
         depth += s.at[n] == '(' || s.at[n] == '[';
         n++;
     }
+    if (n - prefix >= 200)
+        return 0;
     while (n > prefix && strchr(".,;:'*?!", s.at[n - 1]))
         n--;
-    return n > prefix && n - prefix < 200 ? n : 0;
+    return n > prefix ? n : 0;
 }
 
 /* 1706.03762 with an optional version: after "arXiv:" or in an address of arxiv.org only. */

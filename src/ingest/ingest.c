@@ -84,7 +84,9 @@ static qp_code publish(qp_job *job, qp_err *err)
     begin_stage(job, 0);
     qp_code code = qp_store_publish(job->store, &job->options->watch, err);
     job->report->seconds_publish = (qp_now_ms() - job->began) / 1e3;
-    return code ? code : qp_job_tell(job, "publish", NULL, true, err);
+    if (!code)
+        (void)qp_job_tell(job, "publish", NULL, true, NULL); /* it is done: too late to stop */
+    return code;
 }
 
 static qp_code start(qp_job *job, const qp_index_options *options, qp_err *err)
@@ -93,6 +95,7 @@ static qp_code start(qp_job *job, const qp_index_options *options, qp_err *err)
 
     code = code ? code : qp_reading_cutting(&job->reading, job->embedder, false, &job->files, err);
     code = code ? code : qp_reading_cutting(&job->reading, job->embedder, true, &job->records, err);
+    code = code ? code : qp_reading_keep(job->store, &job->reading, err);
     if (code)
         return code;
     job->files_digest = qp_reading_digest(&job->reading, &job->files);
@@ -105,16 +108,18 @@ static void end(qp_job *job)
     qp_map_free(job->seen);
     qp_map_free(job->path_of);
     qp_map_free(job->key_of);
+    qp_map_free(job->broken);
     qp_arena_free(job->mem);
 }
 
-qp_code qp_ingest(qp_store *store, const qp_model *embedder, const char *const *sources, size_t n,
+qp_code qp_ingest(qp_store *store, const qp_model *embedder, int threads, const char *const *sources, size_t n,
                   const qp_index_options *options, qp_index_report *report, qp_err *err)
 {
     static const qp_index_options plain;
     qp_index_report unread = {0};
     qp_job job = {.store = store,
                   .embedder = embedder,
+                  .threads = threads,
                   .options = options ? options : &plain,
                   .report = report ? report : &unread,
                   .mem = qp_arena_new()};

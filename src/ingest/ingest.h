@@ -12,8 +12,8 @@
  * name first ("manual/select.html"; more of the path where two would share a name). A document that cannot be read is
  * one warning and counted; with `strict` it ends the run as QP_INPUT. Cancelling ends it as QP_STOPPED; what was read and
  * embedded until then is kept, nothing is published. */
-qp_code qp_ingest(qp_store *, const qp_model *embedder, const char *const *sources, size_t n, const qp_index_options *,
-                  qp_index_report *, qp_err *);
+qp_code qp_ingest(qp_store *, const qp_model *embedder, int threads, const char *const *sources, size_t n,
+                  const qp_index_options *, qp_index_report *, qp_err *);
 /* After a delete: resolve, embed what lacks a vector, publish. embedder null: nothing lacks one (qp_store_embedded). */
 qp_code qp_ingest_refresh(qp_store *, const qp_model *embedder, const qp_watch *, qp_err *);
 

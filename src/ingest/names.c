@@ -9,11 +9,12 @@
 
 enum { OPENING = 4, LONG_TITLE = 20 }; /* words a title must have to be looked for in references, and bytes */
 
-static void name(qp_map *map, qp_str key, size_t document)
+static void name(qp_names *names, qp_map *map, qp_str key, size_t document)
 {
     bool added;
     uint64_t *slot = key.n ? qp_map_put(map, key, &added) : NULL;
 
+    names->oom |= key.n && !slot;
     if (slot && added)
         *slot = document + 1;
 }
@@ -56,12 +57,12 @@ static void name_man_page(qp_names *names, const qp_stored *d, qp_str file, size
     size_t n = qp_man_page_at(d->title);
 
     if (n)
-        name(names->pages, lowered(qp_str_slice(d->title, 0, n), names->mem), document);
+        name(names, names->pages, lowered(qp_str_slice(d->title, 0, n), names->mem), document);
     for (int suffixes = 0; suffixes < 2; suffixes++) {
         qp_str stem = without_suffix(file), section = qp_str_slice(file, stem.n + 1, file.n);
         if (stem.n < file.n && section.n && section.n < 6 && isdigit((unsigned char)section.at[0]) &&
             (section.n == 1 || isalpha((unsigned char)section.at[1])))
-            name(names->pages,
+            name(names, names->pages,
                  lowered(qp_arena_fmt(names->mem, "%.*s(%.*s)", (int)stem.n, stem.at, (int)section.n, section.at),
                          names->mem),
                  document);
@@ -80,7 +81,7 @@ static void name_identifier(qp_names *names, qp_str text, qp_str prefix, size_t 
         !(prefix.n &&
           qp_identifier_find(qp_arena_fmt(names->mem, "arXiv:%.*s", (int)text.n, text.at), &at, &n, &id, names->mem)))
         return;
-    name(names->identifiers, id, document);
+    name(names, names->identifiers, id, document);
 }
 
 static void name_identifiers(qp_names *names, const qp_stored *d, qp_str file, size_t document)
@@ -117,7 +118,7 @@ static qp_code name_title(qp_names *names, const qp_stored *d, size_t document, 
     qp_str key = qp_title_key(d->title, names->mem);
     size_t n = opening(key);
 
-    name(names->titles, key, document);
+    name(names, names->titles, key, document);
     if (!n || key.n < LONG_TITLE)
         return QP_OK;
     struct qp_long_title *grown = qp_array_room(names->long_titles, names->n_long, &names->cap_long, sizeof *grown);
@@ -153,10 +154,10 @@ static qp_code take_document(void *ctx, const qp_stored *d, qp_err *err)
     names->documents = grown;
     names->documents[names->n++] =
         (qp_named){.row = d->row, .n_chunks = d->n_chunks, .path = alone ? qp_arena_str(names->mem, path) : path};
-    name(names->keys, d->key, document);
-    name(names->paths, path, document);
+    name(names, names->keys, d->key, document);
+    name(names, names->paths, path, document);
     if (alone)
-        name(names->stems, qp_title_key(without_suffix(file), names->mem), document);
+        name(names, names->stems, qp_title_key(without_suffix(file), names->mem), document);
     name_man_page(names, d, file, document);
     name_identifiers(names, d, file, document);
     return d->title.n ? name_title(names, d, document, err) : QP_OK;
@@ -175,7 +176,8 @@ qp_code qp_names_load(qp_store *store, qp_names *names, qp_err *err)
     if (!names->keys || !names->paths || !names->stems || !names->pages || !names->identifiers || !names->titles ||
         !names->openings || !names->mem)
         return qp_oom(err);
-    return qp_store_documents(store, take_document, names, err);
+    qp_code code = qp_store_documents(store, take_document, names, err);
+    return code || !names->oom ? code : qp_oom(err);
 }
 
 void qp_names_free(qp_names *names)

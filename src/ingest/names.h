@@ -22,6 +22,7 @@ typedef struct qp_names {
         size_t document, next; /* the next with the same opening; SIZE_MAX: none */
     } * long_titles;
     size_t n_long, cap_long;
+    bool oom;
     qp_arena *mem;
 } qp_names;
 #define QP_NOBODY SIZE_MAX

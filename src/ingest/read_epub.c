@@ -1,5 +1,8 @@
 /* EPUB: a ZIP with a package file that lists chapters in XHTML. The book is one document; each chapter's file name is an
  * anchor, so links between chapters are edges inside it. */
+#include <ctype.h>
+#include <strings.h>
+
 #include "base/map.h"
 #include "ingest/archive.h"
 #include "ingest/identifier.h"
@@ -65,6 +68,25 @@ static qp_str package_path(const qp_archive *zip, qp_arena *a)
     return path;
 }
 
+/* <title/>, <script .../>: nothing in XML; in HTML they begin a text that only their end tag ends. */
+static void blank_empty(qp_buf *b)
+{
+    static const char *const names[] = {"<title", "<script", "<style", "<iframe", "<textarea"};
+
+    for (char *at = b->at; at && (at = memchr(at, '<', b->n - (size_t)(at - b->at))); at++)
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            size_t n = strlen(names[i]);
+            if (strncasecmp(at, names[i], n) || !(isspace((unsigned char)at[n]) || at[n] == '/'))
+                continue;
+            char *end = strchr(at, '>');
+            if (!end)
+                return;
+            if (end[-1] == '/')
+                memset(at, ' ', (size_t)(end - at) + 1);
+            break;
+        }
+}
+
 static qp_code read_book(const qp_archive *zip, struct package *p, qp_extract *x, qp_err *err)
 {
     qp_str path = package_path(zip, x->mem), xml = qp_archive_file(zip, path);
@@ -87,6 +109,7 @@ static qp_code read_book(const qp_archive *zip, struct package *p, qp_extract *x
         qp_str part = qp_archive_file(zip, name), file = file_name(name);
         qp_buf utf8 = {0};
         x->replaced += qp_utf8_repair(part, &utf8);
+        blank_empty(&utf8);
         qp_extract_block(x, 2);
         code = utf8.oom ? qp_oom(err)
                : utf8.n ? qp_read_html_part(qp_buf_view(&utf8), qp_arena_str(x->mem, file).at, x, err)

@@ -20,7 +20,6 @@ struct walk {
     int cells;        /* of the table row at hand */
     int lists;        /* inside <li>: how deep */
     size_t heading;
-    bool titled; /* <title> was there: <h1> is a heading only */
 };
 
 static void *take(void *arena, size_t n)
@@ -246,10 +245,8 @@ static bool enter(struct walk *w, const GumboNode *node)
     if (e->tag == GUMBO_TAG_TITLE) {
         if (!w->file && e->children.length) {
             const GumboNode *text = e->children.data[0];
-            if (text->type == GUMBO_NODE_TEXT) {
+            if (text->type == GUMBO_NODE_TEXT)
                 qp_extract_title(w->x, qp_str_of(text->v.text.text));
-                w->titled = true;
-            }
         }
         return false;
     }

@@ -1,5 +1,5 @@
 /* Markdown by md4c: CommonMark with tables, strike-through and wiki links. A heading is an anchor by the name GitHub
- * gives it; of raw HTML the tags are dropped, but their ids, names and links count.
+ * gives it. A block of raw HTML is read as HTML is; of tags inside a paragraph the ids, names and links count.
  */
 #include <ctype.h>
 #include <md4c.h>
@@ -12,7 +12,8 @@ struct build {
     qp_extract *x;
     size_t heading, heading_from;
     bool literal; /* in a code block */
-    bool in_cell, first_cell;
+    bool first_cell;
+    bool raw; /* in a block of raw HTML */
     int lists;
     bool item;   /* a list item began: the next paragraph stands on its line */
     qp_buf html; /* raw HTML gathered until it ends */
@@ -104,6 +105,11 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *user)
         qp_extract_block(b->x, b->lists ? 1 : 2);
         b->literal = true;
         break;
+    case MD_BLOCK_HTML:
+        qp_extract_block(b->x, b->lists ? 1 : 2);
+        b->item = false;
+        b->raw = true;
+        break;
     case MD_BLOCK_DOC:
     case MD_BLOCK_THEAD:
     case MD_BLOCK_TBODY: break;
@@ -138,7 +144,11 @@ static int leave_block(MD_BLOCKTYPE type, void *detail, void *user)
         qp_extract_literal(b->x, QP_STR(" |"));
         qp_extract_block(b->x, 1);
         break;
-    case MD_BLOCK_HTML: take_html(b); break;
+    case MD_BLOCK_HTML:
+        b->raw = false;
+        b->x->oom |= qp_read_html_part(qp_buf_view(&b->html), NULL, b->x, NULL) == QP_STORE;
+        qp_buf_clear(&b->html);
+        break;
     case MD_BLOCK_CODE:
         b->literal = false;
         qp_extract_block(b->x, 1);
@@ -214,7 +224,7 @@ static int text(MD_TEXTTYPE type, const MD_CHAR *at, MD_SIZE n, void *user)
     switch (type) {
     case MD_TEXT_HTML:
         qp_buf_str(&b->html, s);
-        if (n && at[n - 1] == '>')
+        if (!b->raw && n && at[n - 1] == '>')
             take_html(b);
         break;
     case MD_TEXT_ENTITY: add_entity(b->x, s); break;

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "text/utf8.h"
 
-enum { CSV_BLOCK = 64 << 10, MOST_COLUMNS = 4096 };
+enum { CSV_BLOCK = 64 << 10, MOST_COLUMNS = 4096, LONGEST_FIELD = 64 << 20 };
 
 struct row { /* of a CSV: its JSON text */
     char *json;
@@ -42,6 +42,7 @@ struct qp_records {
     qp_buf bytes;
     yyjson_doc *doc;
     yyjson_arr_iter items;
+    yyjson_val *one; /* the file is one document */
     char *item;
 };
 
@@ -53,7 +54,7 @@ void qp_records_close(qp_records *r)
         fclose(r->file);
     if (r->csv_open)
         csv_free(&r->csv);
-    for (size_t i = r->next_row; i < r->n_rows; i++)
+    for (size_t i = r->next_row ? r->next_row - 1 : 0; i < r->n_rows; i++) /* the one at hand was the reader's */
         free(r->rows[i].json);
     free(r->rows);
     yyjson_mut_doc_free(r->row);
@@ -89,6 +90,10 @@ static qp_code open_json(qp_records *r, const char *path, qp_str bytes, qp_err *
             yyjson_val *inside = yyjson_obj_get(yyjson_doc_get_root(r->doc), names[i]);
             root = yyjson_is_arr(inside) ? inside : root;
         }
+    if (yyjson_is_obj(root)) {
+        r->one = root;
+        return QP_OK;
+    }
     if (!yyjson_arr_iter_init(root, &r->items))
         return qp_fail(err, QP_INPUT, "%s: wanted a JSON array of documents ({\"title\", \"text\"}), found %s", r->path,
                        yyjson_get_type_desc(root));
@@ -205,6 +210,10 @@ static qp_code next_csv(qp_records *r, qp_str *json, uint64_t *line, qp_err *err
         size_t n = fread(block, 1, sizeof block, r->file);
         if (n && csv_parse(&r->csv, block, n, take_field, take_row, r) != n)
             r->oom = true;
+        if (r->csv.entry_pos > LONGEST_FIELD)
+            return qp_fail(err, QP_INPUT,
+                           "%s: a field of more than %d MiB after line %llu: a quote that is never closed?", r->path,
+                           LONGEST_FIELD >> 20, (unsigned long long)r->number);
         if (n < sizeof block) {
             r->csv_done = true;
             csv_fini(&r->csv, take_field, take_row, r);
@@ -241,8 +250,9 @@ static qp_code next_line(qp_records *r, qp_str *json, uint64_t *line, qp_err *er
 
 static qp_code next_item(qp_records *r, qp_str *json, uint64_t *line, qp_err *err)
 {
-    yyjson_val *item = yyjson_arr_iter_next(&r->items);
+    yyjson_val *item = r->one ? r->one : yyjson_arr_iter_next(&r->items);
 
+    r->one = NULL;
     if (!item)
         return QP_OK;
     free(r->item);
@@ -319,11 +329,13 @@ static qp_code parse(yyjson_doc *doc, yyjson_mut_doc *rest, qp_record *out, qp_a
     char *json = yyjson_mut_obj_size(meta) ? yyjson_mut_write(rest, 0, &n) : NULL;
     out->meta = json ? qp_arena_str(a, (qp_str){json, n}) : QP_STR("{}");
     free(json);
+    if (!out->id.at || !out->title.at || !out->text.at || !out->meta.at)
+        return qp_oom(err);
     if (!out->text.n && !out->title.n)
         return qp_fail(err, QP_INPUT,
                        "wanted a record with \"text\" (or contents, content, body), found neither that nor a "
                        "title");
-    return out->meta.at ? QP_OK : qp_oom(err);
+    return QP_OK;
 }
 
 qp_code qp_record_parse(qp_str json, qp_record *out, qp_arena *a, qp_err *err)

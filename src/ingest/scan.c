@@ -131,7 +131,7 @@ static struct entry *entry_of(const struct list *l, uint32_t number)
         else
             high = mid;
     }
-    return low < l->n && l->entries[low].number == number ? &l->entries[low] : NULL;
+    return number && low < l->n && l->entries[low].number == number ? &l->entries[low] : NULL;
 }
 
 static void cite(qp_extract *x, struct entry *e, size_t at)

@@ -38,7 +38,6 @@ qp_code qp_reading_load(qp_store *store, const qp_setting *given, size_t n, qp_r
     enum { SHARED = sizeof shared / sizeof *shared };
     qp_setting *all = qp_new(a, qp_setting, n + SHARED);
     size_t m = 0;
-    char number[32];
 
     if (!all)
         return qp_oom(err);
@@ -48,7 +47,7 @@ qp_code qp_reading_load(qp_store *store, const qp_setting *given, size_t n, qp_r
         if (code)
             return code;
         if (value.n)
-            all[m++] = (qp_setting){shared[i], qp_arena_str(a, value).at};
+            all[m++] = (qp_setting){shared[i], value.at};
     }
     if (n)
         memcpy(all + m, given, n * sizeof *given);
@@ -60,8 +59,15 @@ qp_code qp_reading_load(qp_store *store, const qp_setting *given, size_t n, qp_r
     if (code)
         return code;
     qp_terms_close(terms);
+    return QP_OK;
+}
+
+qp_code qp_reading_keep(qp_store *store, const qp_reading *out, qp_err *err)
+{
+    char number[32];
+
     snprintf(number, sizeof number, "%lld", (long long)out->chunk_size);
-    code = qp_store_set(store, "chunk", out->chunk, err);
+    qp_code code = qp_store_set(store, "chunk", out->chunk, err);
     code = code ? code : qp_store_set(store, "chunk_size", number, err);
     snprintf(number, sizeof number, "%lld", (long long)out->overlap);
     code = code ? code : qp_store_set(store, "overlap", number, err);
@@ -93,7 +99,7 @@ qp_digest qp_reading_digest(const qp_reading *r, const qp_cutting *c)
 {
     char numbers[100];
     int n = snprintf(numbers, sizeof numbers, "%d %u %u", (int)c->unit, c->size, c->overlap);
-    const qp_str parts[] = {QP_STR("reading 3"), /* a new number where the readers change what they give */
+    const qp_str parts[] = {QP_STR("reading 4"), /* a new number where the readers change what they give */
                             {numbers, (size_t)n},     qp_str_of(c->counter ? c->counter->digest : ""),
                             qp_str_of(r->references), qp_str_of(r->format),
                             qp_str_of(r->language)};

@@ -13,8 +13,10 @@ typedef struct qp_reading {
     const char *language, *include, *exclude, *format, *references;
 } qp_reading;
 
-/* Reads them, and keeps in the store those that all runs share. */
+/* Those given, and for the rest those kept. */
 qp_code qp_reading_load(qp_store *, const qp_setting *, size_t n, qp_reading *, qp_arena *, qp_err *);
+/* Keeps in the store those that all runs share: once they were found good. */
+qp_code qp_reading_keep(qp_store *, const qp_reading *, qp_err *);
 
 /* How to cut; records: of JSONL, CSV and data sets, where auto is 4,096 characters (FastInsight's), not tokens. */
 qp_code qp_reading_cutting(const qp_reading *, const qp_model *embedder, bool records, qp_cutting *, qp_err *);

@@ -25,7 +25,10 @@ static qp_code take_known(void *ctx, const qp_stored *d, qp_err *err)
     if (!slot)
         return qp_oom(err);
     *slot = qp_hash64(d->path);
-    const qp_format *format = qp_format_named((const char *)qp_arena_str(job->mem, d->format).at);
+    const char *name = qp_arena_str(job->mem, d->format).at;
+    if (!name)
+        return qp_oom(err);
+    const qp_format *format = qp_format_named(name);
     if (!d->path.n || !format || !format->read)
         return QP_OK;
     slot = qp_map_put(job->key_of, d->path, NULL);
@@ -40,7 +43,8 @@ qp_code qp_source_prepare(qp_job *job, qp_err *err)
     job->path_of = qp_map_new();
     job->key_of = qp_map_new();
     job->seen = qp_map_new();
-    if (!job->path_of || !job->key_of || !job->seen)
+    job->broken = qp_map_new();
+    if (!job->path_of || !job->key_of || !job->seen || !job->broken)
         return qp_oom(err);
     return qp_store_documents(job->store, take_known, job, err);
 }
@@ -103,7 +107,11 @@ static qp_code read_records(qp_job *job, qp_batch *batch, const qp_format *forma
     }
     qp_records_close(records);
     if (code == QP_INPUT) {
-        job->incomplete = true;
+        uint64_t hash = path ? qp_hash64(qp_str_of(path)) : 0;
+        if (!path)
+            job->incomplete = true;
+        else if (!qp_map_put(job->broken, (qp_str){(const char *)&hash, sizeof hash}, NULL))
+            return qp_oom(err);
         return qp_job_failed(job, &why, err);
     }
     return code ? qp_fail(err, code, "%s", why.message) : QP_OK;
@@ -172,8 +180,6 @@ static qp_code read_folder(qp_job *job, qp_batch *batch, const char *folder, qp_
     if (!code && strange)
         qp_job_warn(job, "%s: %llu files are of no kind that is read, such as %s", folder, (unsigned long long)strange,
                     example);
-    if (!code && !files.n)
-        qp_job_warn(job, "%s: no file in it to read", folder);
     qp_arena_free(mem);
     return code;
 }
@@ -186,27 +192,33 @@ static qp_code read_dataset(qp_job *job, qp_batch *batch, const char *folder, co
         return qp_oom(err);
     job->total = 0;
     qp_code code = read_records(job, batch, qp_format_named("jsonl"), corpus, (qp_str){0}, QP_STR("corpus.jsonl"), err);
-    if (!code && qp_path_exists(edges))
-        code = qp_source_edges(job, folder, edges, err);
-    return code;
+    char *triples = qp_path_join(job->mem, folder, "triples.tsv");
+    if (triples && qp_path_exists(triples))
+        qp_job_warn(job, "%s: triples are not read yet; corpus.jsonl and edges.tsv are", triples);
+    if (code)
+        return code;
+    return qp_path_exists(edges) ? qp_source_edges(job, folder, edges, err)
+                                 : qp_store_given(job->store, qp_str_of(folder), NULL, 0, err);
 }
 
 static qp_code read_input(qp_job *job, qp_batch *batch, qp_err *err)
 {
     qp_buf bytes = {0};
     ssize_t n = 1;
+    qp_code stopped = QP_OK;
 
     while (n > 0) {
         char *room = qp_buf_room(&bytes, 1 << 20);
         n = room ? read(STDIN_FILENO, room, 1 << 20) : -1;
         if (n > 0)
             bytes.n += (size_t)n;
-        else if (n < 0 && errno == EINTR && qp_job_tell(job, "read", "-", false, NULL) == QP_OK)
+        else if (n < 0 && errno == EINTR && !(stopped = qp_job_tell(job, "read", "-", false, err)))
             n = 1;
     }
-    qp_code code = bytes.oom ? qp_oom(err)
-                   : n < 0   ? qp_fail(err, QP_INPUT, "standard input: %s", strerror(errno))
-                             : QP_OK;
+    qp_code code = stopped     ? stopped
+                   : bytes.oom ? qp_oom(err)
+                   : n < 0     ? qp_fail(err, QP_INPUT, "standard input: %s", strerror(errno))
+                               : QP_OK;
     const qp_format *format = qp_format_named(job->reading.format);
     qp_str all = qp_buf_view(&bytes);
     if (!format)
@@ -234,6 +246,15 @@ static bool is_edges(const char *path)
     return qp_str_starts(head, QP_STR("src\tdst"));
 }
 
+/* A knowledge graph's triples given alone. */
+static bool is_triples(const char *path)
+{
+    char bytes[HEAD];
+    qp_str head = head_of(path, bytes);
+
+    return qp_str_starts(head, QP_STR("head\trelation\ttail"));
+}
+
 static qp_code read_place(qp_job *job, qp_batch *batch, const char *path, qp_err *err)
 {
     if (!qp_path_is_dir(path)) {
@@ -259,6 +280,19 @@ static qp_code read_place(qp_job *job, qp_batch *batch, const char *path, qp_err
     return read_folder(job, batch, path, err);
 }
 
+/* What the store has of files whose records could not be told counts as there. */
+static qp_code keep_broken(const qp_job *job, qp_batch *batch, qp_err *err)
+{
+    qp_code code = QP_OK;
+
+    for (size_t i = 0; !code && qp_map_size(job->broken) && i < qp_map_size(job->path_of); i++) {
+        uint64_t hash = qp_map_value(job->path_of, i);
+        if (qp_map_get(job->broken, (qp_str){(const char *)&hash, sizeof hash}))
+            code = qp_batch_keep(batch, qp_map_key(job->path_of, i), err);
+    }
+    return code;
+}
+
 qp_code qp_source_read(qp_job *job, const char *source, qp_err *err)
 {
     bool input = !strcmp(source, "-");
@@ -282,6 +316,10 @@ qp_code qp_source_read(qp_job *job, const char *source, qp_err *err)
         free(path);
         return code;
     }
+    if (!input && !qp_path_is_dir(path) && is_triples(path)) {
+        free(path);
+        return qp_fail(err, QP_INPUT, "%s: triples; a graph without documents cannot be indexed yet", source);
+    }
     code = qp_batch_open(job, path, &batch, err);
     if (!code)
         code = input ? read_input(job, batch, err) : read_place(job, batch, path, err);
@@ -290,9 +328,16 @@ qp_code qp_source_read(qp_job *job, const char *source, qp_err *err)
         qp_code kept = qp_job_commit(job, code ? NULL : err);
         code = code ? code : kept;
     }
-    if (!code && !job->incomplete) {
+    if (!code && job->incomplete)
+        qp_job_warn(job, "%s: part of it could not be read, so what is gone from it stays in the index", source);
+    code = code ? code : keep_broken(job, batch, err);
+    if (!code && !job->incomplete && !input) { /* from a stream nothing is gone */
         keys = qp_batch_keys(batch, &n);
-        code = qp_store_prune(job->store, qp_str_of(path), keys, n, &removed, err);
+        if (n)
+            code = qp_store_prune(job->store, qp_str_of(path), keys, n, &removed, err);
+        else /* an unmounted disk, a pattern that fits nothing: not what deleting looks like */
+            qp_job_warn(job, "%s: nothing in it to read; what the index has of it stays (`quipu delete` removes it)",
+                        source);
     }
     if (!code)
         code = qp_job_tell(job, "read", source, true, err);

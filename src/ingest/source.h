@@ -4,7 +4,8 @@
 
 #include "ingest/batch.h"
 
-/* Reads it into the store and takes out what was there from it before and is gone now. QP_INPUT: it is not there, or
+/* Reads it into the store and takes out what was there from it before and is gone now; from standard input nothing is
+ * ever gone. QP_INPUT: it is not there, or
  * nothing that can be read as a whole. */
 qp_code qp_source_read(qp_job *, const char *source, qp_err *);
 

@@ -116,12 +116,14 @@ static qp_code walk(struct walker *w, const char *path, qp_str relative, const s
         if (file && qp_path_exists(file) && qp_file_read(file, 1 << 20, &level.ignore, NULL) == QP_OK)
             qp_buf_char(&level.ignore, '\n');
     }
-    for (struct dirent *e = readdir(dir); e && !code; e = readdir(dir)) {
+    for (struct dirent *e; !code && (errno = 0, e = readdir(dir));) {
         if (w->watch && qp_cancelled(w->watch->cancel))
             code = qp_fail(err, QP_STOPPED, "stopped while it listed a folder; run it again to go on");
         else if (e->d_name[0] != '.')
             code = entry(w, path, e->d_name, &level, depth, err);
     }
+    if (!code && errno)
+        complain(w, path); /* the rest of it is not known: nothing counts as gone */
     closedir(dir);
     qp_buf_free(&level.ignore);
     return code;
@@ -143,7 +145,8 @@ static const struct level *folders_above(const char *root, qp_arena *mem)
         if (path.at[n - 1] != '/')
             continue;
         struct level *level = qp_new(mem, struct level, 1);
-        if (!level || stat(qp_arena_str(mem, qp_str_slice(path, 0, n)).at, &st))
+        const char *upper = qp_arena_str(mem, qp_str_slice(path, 0, n)).at;
+        if (!level || !upper || stat(upper, &st))
             break;
         *level = (struct level){.above = above, .device = st.st_dev, .inode = st.st_ino};
         above = level;

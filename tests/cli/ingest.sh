@@ -102,11 +102,64 @@ index -s never docs >/dev/null
 index -s s docs >/dev/null
 cmp s/"$(tr -d '\n' <s/CURRENT | sed 's/ .*//')" never/"$(tr -d '\n' <never/CURRENT | sed 's/ .*//')" || fail "deleting left a trace"
 
+# ---- the same folder twice, and one inside the other: nothing counts as gone ----
+has "$(index -s t docs/sub)" "1 documents added"
+index -s t docs docs >/dev/null 2>err || fail "docs twice: $(cat err)"
+grep -q "second document" err && fail "a file read twice is called a second document: $(cat err)"
+index -s t docs docs/sub >/dev/null
+found t treasure sub/b.html
+found t Tiber 7
+
+# ---- a file of records that is none keeps nothing else from going ----
+mkdir keep
+echo "wombats live here" >keep/a.txt
+echo "quokkas live here" >keep/b.txt
+printf '{"name": "tool", "version": 2}\n' >keep/package.json
+index -s k keep >/dev/null 2>&1
+rm keep/b.txt
+$QUIPU index --embedder hash -s k keep >/dev/null 2>err
+has "$(cat err)" "package.json"
+absent k quokkas
+found k wombats keep/a.txt
+printf '{"title": "One", "text": "numbats alone"}\n' >keep/one.json
+index -s k keep >/dev/null 2>&1
+found k numbats "keep/one.json#1"
+
+# ---- a setting that is refused is not kept ----
+code=0; index -s k -o overlap=300 keep >/dev/null 2>err || code=$?
+[ $code = 2 ] || fail "overlap=300: exit $code: $(cat err)"
+index -s k keep >/dev/null 2>&1 || fail "a refused setting was kept"
+
+# ---- raw HTML in Markdown is text ----
+printf '# Quill\n\n<div align="center">\n<p>Pangolins in a box</p>\n</div>\n\nAfter it.\n' >keep/raw.md
+printf -- '---\n\nA rule opens this page of axolotls.\n\n---\n\nAnd ends.\n' >keep/rule.md
+index -s k keep >/dev/null 2>&1
+found k pangolins keep/raw.md
+found k axolotls keep/rule.md
+
+# ---- a flipped byte in the texts is told by check ----
+cp -r k flipped
+python3 - <<'P'
+import sqlite3
+store = sqlite3.connect("flipped/truth.db")
+row, piece = store.execute("SELECT rowid, bytes FROM piece LIMIT 1").fetchone()
+piece = bytearray(piece)
+piece[3] ^= 1
+store.execute("UPDATE piece SET bytes = ? WHERE rowid = ?", (bytes(piece), row))
+store.commit()
+P
+code=0; $QUIPU check -s flipped >/dev/null 2>err || code=$?
+[ $code = 4 ] || fail "check of a flipped text: exit $code: $(cat err)"
+$QUIPU check -s k >/dev/null || fail "check of the store beside it"
+
 # ---- standard input, as text and as records; a pipe under a file's name ----
 echo "piped words about zebras" | index -s in - >/dev/null
 found in zebras stdin
 printf '{"_id":"z9","text":"records about okapis"}\n' | index -s in2 - >/dev/null
 found in2 okapis z9
+printf '{"_id":"z8","text":"records about kudus"}\n' | index -s in2 - >/dev/null
+found in2 okapis z9
+found in2 kudus z8
 code=0
 echo "no file" | index -s in3 /dev/stdin >out 2>err || code=$?
 [ $code = 2 ] && has "$(cat err)" '"-"'
@@ -119,6 +172,12 @@ out=$($QUIPU index --embedder none -s set.s set 2>err)
 has "$out" "3 documents added"
 has "$out" "2 edges in the index (1 edges to unknown ids left out)"
 has "$(cat err)" "'two' to 'ghost'"
+python3 -c "
+print('src\tdst\ttype')
+for i in range(70): print('one\ttwo\trelation%d' % i)" >set/edges.tsv
+has "$($QUIPU index --embedder none -s set.s set 2>&1)" "70 edges in the index"
+rm set/edges.tsv
+has "$($QUIPU index --embedder none -s set.s set 2>&1)" "0 edges in the index"
 
 # ---- sizes: by tokens, by characters, whole; always on sentence bounds ----
 python3 -c "
@@ -161,3 +220,18 @@ if "3000 documents added" not in out:  # a fast machine may have been done
 P
 has "$(index -s many.s many; index -s many.s many)" "0 documents added, 0 changed, 3000 unchanged"
 $QUIPU check -s many.s >/dev/null || fail "check after Ctrl-C"
+
+# ---- nothing where something was: an unmounted disk, a pattern that fits nothing ----
+mkdir away
+mv keep/* away/
+index -s k keep >/dev/null 2>err || true
+found k wombats keep/a.txt
+mv away/* keep/
+has "$(index -s k keep 2>/dev/null)" "0 chunks embedded"
+index -s k -o 'include=*.nosuch' keep >/dev/null 2>&1 || true
+found k wombats keep/a.txt
+
+# ---- what is indexed is for its owner's eyes ----
+mkdir open
+(umask 022; index -s open keep >/dev/null 2>&1)
+[ -z "$(find open -type f \( -name '*.db*' -o -name '*.qp' \) -perm /077)" ] || fail "others can read $(ls -l open)"

@@ -318,21 +318,26 @@ static void patterns(void **state)
     static const struct {
         const char *pattern, *path;
         bool fits;
-    } cases[] = {{"*.md", "a.md", true},
-                 {"*.md", "d/a.md", false},
-                 {"**/*.md", "d/e/a.md", true},
-                 {"**/*.md", "a.md", true},
-                 {"d/**", "d/e/a", true},
-                 {"a/**/b", "a/b", true},
-                 {"a/**/b", "a/x/y/b", true},
-                 {"a/**/b", "axb", false},
-                 {"[a-c]?", "bz", true},
-                 {"[!a-c]?", "bz", false},
-                 {"a*b*c", "aXbYbZc", true},
-                 {"\\*", "*", true},
-                 {"**/a*/c", "x/ab/ac/c", true},
-                 {"", "", true},
-                 {"*", "", true}};
+    } cases[] = {
+        {"*.md", "a.md", true},
+        {"*.md", "d/a.md", false},
+        {"**/*.md", "d/e/a.md", true},
+        {"**/*.md", "a.md", true},
+        {"d/**", "d/e/a", true},
+        {"a/**/b", "a/b", true},
+        {"a/**/b", "a/x/y/b", true},
+        {"a/**/b", "axb", false},
+        {"[a-c]?", "bz", true},
+        {"[!a-c]?", "bz", false},
+        {"a*b*c", "aXbYbZc", true},
+        {"\\*", "*", true},
+        {"**/a*/c", "x/ab/ac/c", true},
+        {"", "", true},
+        {"*", "", true},
+        {"**/foo.md", "x/barfoo.md", false},
+        {"a/**/b", "a/xb", false},
+        {"**/obj", "myobj", false},
+    };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (qp_glob(qp_str_of(cases[i].pattern), qp_str_of(cases[i].path)) != cases[i].fits)
             fail_msg("%s against %s", cases[i].pattern, cases[i].path);
@@ -407,6 +412,7 @@ static void take(struct world *w, const char *source)
     qp_map_free(job.seen);
     qp_map_free(job.path_of);
     qp_map_free(job.key_of);
+    qp_map_free(job.broken);
     qp_arena_free(job.mem);
 }
 
