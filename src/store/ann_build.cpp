@@ -121,7 +121,8 @@ extern "C" qp_code qp_ann_build(const int8_t *codes, const float *scales, uint32
         return qp_oom(err);
     } catch (const std::exception &e) {
         qp_ann_free(out);
-        return qp_fail(err, QP_BUG, "the vector index could not be built: %s", e.what());
+        bool memory = !std::strncmp(e.what(), "Not enough memory", 17); /* hnswlib's words where malloc gave nothing */
+        return memory ? qp_oom(err) : qp_fail(err, QP_BUG, "the vector index could not be built: %s", e.what());
     }
 }
 

@@ -144,7 +144,8 @@ static qp_code check_ann(const qp_snapshot *s, qp_err *err)
     uint64_t m = s->info->ann_m, row = 0;
     for (uint32_t v = 0; m && v < s->nodes; v++) {
         const uint32_t *base = s->ann_base + v * (1 + 2 * m);
-        bool fits = base[0] <= 2 * m && (!s->ann_level[v] || s->ann_upper[v] + s->ann_level[v] <= s->info->ann_rows);
+        uint64_t level = s->ann_level[v], rows = s->info->ann_rows; /* foreign numbers: no sum of them is formed */
+        bool fits = base[0] <= 2 * m && (!level || (level <= rows && s->ann_upper[v] <= rows - level));
         for (uint64_t i = 0; fits && i < base[0]; i++)
             fits = base[1 + i] < s->nodes;
         for (uint64_t i = 0; fits && i < s->ann_level[v]; i++) {
@@ -221,5 +222,7 @@ qp_code qp_snapshot_check(const qp_snapshot *s, qp_err *err)
     qp_code code = QP_OK;
     for (size_t i = 0; !code && i < sizeof checks / sizeof *checks; i++)
         code = checks[i](s, err);
-    return code;
+    return code || !qp_snapshot_is_lost(s)
+               ? code
+               : qp_fail(err, QP_STORE, "%s: a part of it went away while it was read", s->path);
 }

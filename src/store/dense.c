@@ -1,7 +1,7 @@
 /* Dense search: the best nodes by inner product.
  *
- * Small indices scan f32. Larger ones scan int8 and score the best 2 k + 40 again in f32; on unit vectors of text that
- * gives the exact ten in 9,995 of 10,000 (docs/dependencies.md). Very large ones walk the ann links instead, unless the
+ * Small indices scan f32. Larger ones scan int8 and score the best 2 k + 40 again in f32; on unit vectors
+ * recall@10 of that is at least .999 (tests/unit/test_dense.c). Very large ones walk the ann links instead, unless the
  * probe wants the exact answer or carries a filter: the scan then skips what the filter holds back.
  */
 #include <math.h>

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-int32_t qp_dot_i8(const int8_t *a, const int8_t *b, uint32_t n); /* exact for n up to 2^17 */
+int32_t qp_dot_i8(const int8_t *a, const int8_t *b, uint32_t n); /* exact for n up to 2^16 */
 
 /* v = scale * code, |code| <= 127; gives the scale, 0 for the zero vector. */
 float qp_quantise(const float *v, uint32_t n, int8_t *code);

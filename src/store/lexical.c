@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "store/best.h"
+#include "base/array.h"
 #include "store/lexicon.h"
 #include "store/mapped.h"
 
@@ -193,15 +194,12 @@ static void take_term(void *ctx, qp_str name, size_t from, size_t to)
     uint32_t term = qp_snapshot_term(f->s, name);
     if (term == UINT32_MAX || f->oom)
         return;
-    if (f->n == f->cap) {
-        f->cap = f->cap ? f->cap * 2 : 64;
-        uint32_t *more = realloc(f->term, f->cap * sizeof *more);
-        if (!more) {
-            f->oom = true;
-            return;
-        }
-        f->term = more;
+    uint32_t *more = qp_array_room(f->term, f->n, &f->cap, sizeof *more);
+    if (!more) {
+        f->oom = true;
+        return;
     }
+    f->term = more;
     f->term[f->n++] = term;
 }
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/map.h"
 #include "text/terms.h"
 
@@ -70,20 +71,6 @@ void qp_lexicon_free(qp_lexicon *l)
     free(l);
 }
 
-/* The array with room for item n, what is new zeroed; null without memory, and then the old one stands. */
-static void *grow(void *array, size_t *cap, size_t n, size_t item)
-{
-    if (n < *cap)
-        return array;
-    size_t wanted = *cap ? *cap * 2 : 1024;
-    char *more = realloc(array, wanted * item);
-    if (!more)
-        return NULL;
-    memset(more + *cap * item, 0, (wanted - *cap) * item);
-    *cap = wanted;
-    return more;
-}
-
 static void count_term(void *ctx, qp_str term, size_t from, size_t to)
 {
     (void)from;
@@ -93,9 +80,11 @@ static void count_term(void *ctx, qp_str term, size_t from, size_t to)
     uint64_t *slot = l->oom ? NULL : qp_map_put(l->ids, term, &added);
     if (slot && added)
         *slot = qp_map_size(l->ids) - 1;
-    struct growing *terms = slot ? grow(l->terms, &l->terms_cap, *slot, sizeof *terms) : NULL;
-    uint32_t *touched = terms ? grow(l->touched, &l->touched_cap, l->n_touched, sizeof *touched) : NULL;
+    struct growing *terms = slot ? qp_array_room(l->terms, *slot, &l->terms_cap, sizeof *terms) : NULL;
+    uint32_t *touched = terms ? qp_array_room(l->touched, l->n_touched, &l->touched_cap, sizeof *touched) : NULL;
     l->terms = terms ? terms : l->terms;
+    if (terms && added)
+        terms[*slot] = (struct growing){0};
     if (!touched) {
         l->oom = true;
         return;
@@ -153,7 +142,7 @@ qp_code qp_lexicon_end(qp_lexicon *l, qp_err *err)
 {
     if (l->nodes >= UINT32_MAX)
         return qp_fail(err, QP_STORE, "an index holds at most %u passages: index into several folders", UINT32_MAX);
-    uint32_t *lengths = grow(l->lengths, &l->nodes_cap, l->nodes, sizeof *lengths);
+    uint32_t *lengths = qp_array_room(l->lengths, l->nodes, &l->nodes_cap, sizeof *lengths);
     l->oom |= !lengths;
     l->lengths = lengths ? lengths : l->lengths;
     for (size_t i = 0; !l->oom && i < l->n_touched; i++)

@@ -64,9 +64,10 @@ static int by_name(const void *a, const void *b, void *types)
 static qp_code write_types(qp_links *l, qp_writer *w, qp_buf *strings, qp_info *info, qp_err *err)
 {
     size_t n = qp_map_size(l->types);
-    uint32_t *order = malloc((n ? n : 1) * 2 * sizeof *order), *rank = order + n;
+    uint32_t *order = malloc((n ? n : 1) * 2 * sizeof *order);
     if (!order)
         return qp_oom(err);
+    uint32_t *rank = order + n;
     for (size_t i = 0; i < n; i++)
         order[i] = (uint32_t)i;
     qsort_r(order, n, sizeof *order, by_name, l->types);

@@ -66,7 +66,7 @@ static qp_code read_chunks(struct publishing *p, int64_t row, qp_chunk *chunks, 
                    ? qp_truth_fail(p->store, err)
                    : qp_fail(err, QP_STORE,
                              "%s/truth.db: is damaged: a document has %u chunks or more where %u were kept: "
-                             "index it again",
+                             "restore a copy, or remove the folder and index again",
                              p->store->dir, i, n);
     sqlite3_reset(stmt);
     return code;
@@ -191,14 +191,12 @@ static qp_code fill(struct publishing *p, qp_str model, qp_err *err)
 static qp_code make(struct publishing *p, const char *path, qp_err *err)
 {
     qp_store *s = p->store;
-    qp_str model, language, ann_from;
+    qp_str model, language;
     int64_t documents = 0;
     qp_arena *a = qp_arena_new();
     qp_code code = a ? qp_state_get(s, "model", &model, a, err) : qp_oom(err);
     if (!code)
         code = qp_store_get(s, "language", &language, a, err);
-    if (!code)
-        code = qp_store_get(s, "ann_from", &ann_from, a, err);
     if (!code)
         code = read_dim(s, model, &p->dim, err);
     if (!code)
@@ -209,7 +207,6 @@ static qp_code make(struct publishing *p, const char *path, qp_err *err)
                              &(qp_maker_options){.language = language.n ? language.at : "en",
                                                  .embedder = p->dim ? model.at : "",
                                                  .dim = p->dim,
-                                                 .ann_from = (uint32_t)strtoul(ann_from.at, NULL, 10),
                                                  .cancel = p->watch ? p->watch->cancel : NULL},
                              &p->maker, err);
     if (!code) {
@@ -260,9 +257,11 @@ static void tidy(const qp_store *s, uint64_t current)
 static qp_code put_in_place(const char *dir, const char *temporary, uint64_t number, qp_arena *a, qp_err *err)
 {
     qp_str name = qp_arena_fmt(a, "snapshot-%llu.qp", (unsigned long long)number);
+    if (!name.at)
+        return qp_oom(err);
     char *path = qp_path_join(a, dir, name.at), *pointer = qp_path_join(a, dir, "CURRENT");
     qp_str line = qp_arena_fmt(a, "%s\n", name.at);
-    if (!path || !pointer || !line.n)
+    if (!path || !pointer || !line.at)
         return qp_oom(err);
     qp_code code = qp_file_publish(temporary, path, err);
     return code ? code : qp_file_write(pointer, line, err);

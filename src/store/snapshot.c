@@ -190,10 +190,10 @@ qp_code qp_snapshot_open_file(const char *path, uint64_t number, qp_snapshot **o
 qp_code qp_snapshot_current(const char *dir, char **path, uint64_t *number, qp_arena *a, qp_err *err)
 {
     char *pointer = qp_path_join(a, dir, "CURRENT");
-    if (!pointer)
-        return qp_oom(err);
     *path = NULL;
     *number = 0;
+    if (!pointer)
+        return qp_oom(err);
     if (!qp_path_exists(pointer))
         return qp_fail(err, QP_NONE, "%s: holds no published index: make one with `quipu index SOURCE`", dir);
     qp_buf name = {0};
@@ -235,6 +235,11 @@ qp_code qp_snapshot_open(const char *dir, qp_snapshot **out, qp_err *err)
     }
     qp_arena_free(a);
     return code ? QP_STORE : QP_OK;
+}
+
+bool qp_snapshot_is_lost(const qp_snapshot *s)
+{
+    return qp_file_is_lost(&s->map);
 }
 
 void qp_snapshot_close(qp_snapshot *s)

@@ -1,7 +1,7 @@
 /* A snapshot: one immutable, mapped file with all a query reads; many readers, any thread, any process.
  *
  * Sections, each 64-byte aligned with an XXH3 checksum in the table of contents: documents, chunks, strings, texts,
- * CSR both ways with edge types and weights, vectors (f32, or int8 with f16/f32 for exact re-scoring), ann (above a
+ * CSR both ways with edge types and weights, vectors (f32; from a size on also int8, scanned first and scored again in f32), ann (above a
  * size), terms and postings. At open every count, offset and id is checked against the file's size before it is used
  * (O(sections) eagerly; what is O(n) is checked where it is read, or by qp_snapshot_check), never trusted. No pointer
  * in a file: position independent.
@@ -18,6 +18,8 @@ typedef struct qp_snapshot qp_snapshot;
 qp_code qp_snapshot_open(const char *dir, qp_snapshot **, qp_err *);
 /* One file, wherever it lies. */
 qp_code qp_snapshot_open_file(const char *path, uint64_t number, qp_snapshot **, qp_err *);
+/* Did a part of its file go away while it was read? Then what was read of it is worth nothing. Any thread. */
+bool qp_snapshot_is_lost(const qp_snapshot *);
 void qp_snapshot_close(qp_snapshot *); /* takes null */
 /* Every checksum, every reference in range, every row sorted. */
 qp_code qp_snapshot_check(const qp_snapshot *, qp_err *);

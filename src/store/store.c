@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "store/truth.h"
 
 /* flock, not fcntl: its lock belongs to the open file, so it also keeps two writers of one process apart, and it goes
@@ -39,13 +40,17 @@ static qp_code lock_folder(qp_store *s, qp_err *err)
     return QP_OK;
 }
 
+enum { BUSY_MS = 2000 }; /* how long one waits for another's transaction */
+
 /* A reader of a folder it may not write, or of a full disk, cannot make the WAL's shared memory. With no WAL there is
  * nothing to share, and the file can be read as it lies. */
 static int open_for_reading(qp_store *s, const char *path)
 {
     int rc = sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
-    if (rc == SQLITE_OK)
+    if (rc == SQLITE_OK) {
+        sqlite3_busy_timeout(s->db, BUSY_MS); /* a writer that closes, or the first after a kill, holds it a moment */
         rc = sqlite3_exec(s->db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+    }
     bool full = rc == SQLITE_FULL || rc == SQLITE_IOERR;
     bool denied = (rc == SQLITE_CANTOPEN || rc == SQLITE_READONLY) && access(s->dir, W_OK);
     if (!full && !denied)
@@ -68,6 +73,10 @@ static qp_code open_database(qp_store *s, bool create, qp_err *err)
         return qp_oom(err);
     if (!create && !qp_path_exists(path))
         return qp_fail(err, QP_STORE, "%s: no index is there: make one with `quipu index SOURCE`", s->dir);
+    int fd =
+        s->write && create ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1; /* its log gets the same rights */
+    if (fd >= 0)
+        close(fd);
     int rc = s->write
                  ? sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL)
                  : open_for_reading(s, path);
@@ -75,7 +84,7 @@ static qp_code open_database(qp_store *s, bool create, qp_err *err)
         return qp_oom(err);
     if (rc != SQLITE_OK)
         return qp_truth_fail(s, err);
-    sqlite3_busy_timeout(s->db, 2000);
+    sqlite3_busy_timeout(s->db, BUSY_MS);
     /* What the file is must be known before anything is written to it: journal_mode writes. secure_delete: what a user
      * removes is gone from the file too. */
     qp_code code = qp_schema_ready(s, create && s->write, path, err);
@@ -92,7 +101,10 @@ qp_code qp_store_open(const char *dir, bool write, bool create, qp_store **out, 
     *out = NULL;
     if (!qp_path_is_dir(dir) && !(write && create))
         return qp_fail(err, QP_STORE, "%s: no index is there: make one with `quipu index SOURCE`", dir);
+    bool fresh = write && create && !qp_path_exists(dir);
     qp_code code = write && create ? qp_dir_make(dir, err) : QP_OK;
+    if (!code && fresh && chmod(dir, 0700)) /* it holds the texts of what is indexed */
+        code = qp_fail(err, QP_STORE, "%s: its rights cannot be set: %s", dir, strerror(errno));
     if (code)
         return code;
     qp_store *s = calloc(1, sizeof *s);
@@ -190,6 +202,37 @@ qp_code qp_store_set(qp_store *s, const char *key, const char *value, qp_err *er
     return qp_truth_leave(s, code, err);
 }
 
+/* SQLite looks at its pages, not at what rows say: each text is held against the digest it was kept under. */
+static qp_code check_chunk(void *ctx, sqlite3_stmt *stmt, qp_err *err)
+{
+    qp_store *s = ctx;
+    qp_buf text = {0};
+    qp_arena_reset(s->mem);
+    qp_code code = qp_truth_text(s, sqlite3_column_int64(stmt, 0), (uint64_t)sqlite3_column_int64(stmt, 1),
+                                 (uint64_t)sqlite3_column_int64(stmt, 2), &text, err);
+    qp_str key = qp_truth_column(stmt, 6), indexed = {0};
+    if (!code) {
+        indexed = qp_indexed_text(s->mem, qp_truth_column(stmt, 3), qp_truth_column(stmt, 4), qp_buf_view(&text));
+        code = indexed.at ? QP_OK : qp_oom(err);
+    }
+    if (!code && !qp_str_eq(qp_str_of(qp_digest_of(indexed).hex), qp_truth_column(stmt, 5)))
+        code = qp_fail(err, QP_STORE,
+                       "%s/truth.db: is damaged: a text of '%.*s' is not the one that was kept: `quipu delete` it and "
+                       "index it again",
+                       s->dir, (int)key.n, key.at);
+    qp_buf_free(&text);
+    return code;
+}
+
+static qp_code check_texts(qp_store *s, qp_err *err)
+{
+    sqlite3_stmt *stmt = qp_truth_use(s,
+                                      "SELECT c.document, c.start, c.stop, d.title, c.heading, c.digest, d.key"
+                                      " FROM document d JOIN chunk c ON c.document = d.row",
+                                      err);
+    return stmt ? qp_truth_each(s, stmt, check_chunk, s, err) : QP_STORE;
+}
+
 qp_code qp_store_check(qp_store *s, qp_err *err)
 {
     sqlite3_stmt *stmt = qp_truth_use(s, "PRAGMA integrity_check(1)", err);
@@ -207,5 +250,5 @@ qp_code qp_store_check(qp_store *s, qp_err *err)
                        (int)found.n, found.at);
     }
     sqlite3_reset(stmt);
-    return code;
+    return code ? code : check_texts(s, err);
 }

@@ -150,7 +150,9 @@ qp_code qp_truth_text(qp_store *s, int64_t document, uint64_t from, uint64_t to,
             code = qp_truth_fail(s, err);
         else if (!part.n)
             code = qp_fail(err, QP_STORE,
-                           "%s/truth.db: is damaged: a text ends before its chunk: index the document again", s->dir);
+                           "%s/truth.db: is damaged: a text ends before its chunk: restore a copy, or remove the "
+                           "folder and index again",
+                           s->dir);
         qp_buf_str(out, part);
         at += part.n;
         sqlite3_reset(stmt);

@@ -57,11 +57,12 @@ static bool next_neighbour(const qp_snapshot *s, qp_id v, qp_walk walk, struct r
             return false;
         qp_id a = has_out ? s->edge_to[r->out] : QP_NO_ID, b = has_in ? s->edge_from[s->in_edge[r->in]] : QP_NO_ID;
         qp_id least = a < b ? a : b, by = QP_NO_ID;
-        if (a == least)
+        if (has_out && a == least)
             by = (qp_id)r->out++;
-        if (b == least && s->in_edge[r->in] < by)
-            by = s->in_edge[r->in];
-        r->in += b == least;
+        if (has_in && b == least) {
+            by = s->in_edge[r->in] < by ? s->in_edge[r->in] : by;
+            r->in++;
+        }
         if (least == *node) /* another edge to the one just given */
             continue;
         if (least >= s->nodes || (*node != QP_NO_ID && least < *node)) {

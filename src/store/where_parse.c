@@ -60,12 +60,15 @@ static bool in_word(char c)
 static void quoted(struct parser *p)
 {
     char quote = *p->at++;
-    char *out = qp_arena_alloc(p->mem, strlen(p->at) + 1), *end = out;
+    const char *closing = p->at; /* a quote said twice stands for itself */
+    while (*closing && (*closing != quote || closing[1] == quote))
+        closing += *closing == quote ? 2 : 1;
+    char *out = qp_arena_alloc(p->mem, (size_t)(closing - p->at) + 1), *end = out;
     if (!out) {
         no_memory(p);
         return;
     }
-    for (; *p->at && (*p->at != quote || p->at[1] == quote); p->at++) {
+    for (; p->at < closing; p->at++) {
         p->at += *p->at == quote;
         *end++ = *p->at;
     }

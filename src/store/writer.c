@@ -1,6 +1,7 @@
 #include "store/writer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,10 @@ qp_code qp_writer_open(const char *path, qp_writer **out, qp_err *err)
         return qp_oom(err);
     }
     w->section = -1;
-    w->file = fopen(path, "wbe");
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    w->file = fd < 0 ? NULL : fdopen(fd, "wb");
+    if (fd >= 0 && !w->file)
+        close(fd);
     if (!w->file) {
         qp_code code = qp_fail(err, QP_STORE, "%s: cannot be written: %s", path, strerror(errno));
         free(w->path);

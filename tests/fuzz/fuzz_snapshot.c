@@ -27,6 +27,9 @@ static void set_right(uint8_t *bytes, size_t size)
         return;
     memcpy(&f, bytes, sizeof f);
     f.head.bytes = size;
+    for (int i = 0; i < QP_SECTIONS; i++)
+        if (f.toc[i].at <= size && f.toc[i].bytes <= size - f.toc[i].at)
+            f.toc[i].checksum = qp_hash64((qp_str){(const char *)bytes + f.toc[i].at, f.toc[i].bytes});
     f.head.checksum = 0;
     f.head.checksum = qp_hash64((qp_str){(const char *)&f, sizeof f});
     memcpy(bytes, &f, sizeof f);
