@@ -328,15 +328,14 @@ static qp_code read_segments(bert *b, qp_err *err)
         return QP_OK;
     return qp_fail(err, QP_MODEL,
                    "%s: does not say whether its passages are segment 0 or 1 (no key " QP_KEY_SEGMENTS "), and "
-                   "a guess would score wrongly; `quipu model import` it with -o segments=0 or -o segments=1",
+                   "a guess would score wrongly; `quipu model import` its safetensors with -o segments=0 or 1",
                    b->file.path);
 }
 
 static qp_code read_purpose(bert *b, qp_purpose purpose, qp_err *err)
 {
     uint64_t pooling = 0;
-    bool ranks = qp_gguf_has(&b->file, "bert.pooling_type") && qp_gguf_uint(&b->file, "bert.pooling_type", &pooling) &&
-                 pooling == POOLING_RANK;
+    bool ranks = qp_gguf_uint(&b->file, "bert.pooling_type", &pooling) && pooling == POOLING_RANK;
     if (purpose == QP_WRITER)
         return qp_fail(err, QP_MODEL, "%s: a BERT encoder cannot write; name a model that generates", b->file.path);
     if (purpose == QP_RANKER) {

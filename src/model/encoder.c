@@ -254,6 +254,8 @@ bool qp_encoder_has_segments(const qp_encoder *e)
 
 /* ---- workspace ---- */
 
+enum { ASKS = 96 }; /* rows that ask at a time: a multiple of each kernel's tile */
+
 typedef struct span {      /* a sequence among the rows of a batch */
     uint32_t from, n;      /* its rows */
     uint32_t asks, n_asks; /* those that ask in attention, as rows of what goes on: all, or the first alone */
@@ -263,7 +265,7 @@ struct qp_workspace {
     void *block;
     size_t size;
     float *x, *qkv, *mixed, *feed; /* rows x width, 3 width, width, feed-forward */
-    float *weights;                /* longest x longest: attention of one head */
+    float *weights;                /* ASKS x longest: attention of one head */
     void *keys, *values;           /* its panels */
     span *spans;
 };
@@ -294,7 +296,7 @@ static qp_code workspace_fit(qp_workspace *w, const qp_encoder *e, uint32_t rows
     size_t keys = qp_packed_size(e->kernels, longest, (uint32_t)head) * e->kernels->item;
     size_t values = qp_packed_size(e->kernels, (uint32_t)head, longest) * e->kernels->item;
     size_t size =
-        rows * (5 * row + e->feed * f) + (size_t)longest * longest * f + keys + values + n * sizeof(span) + 9 * 64;
+        rows * (5 * row + e->feed * f) + (size_t)ASKS * longest * f + keys + values + n * sizeof(span) + 9 * 64;
     if (size > w->size) {
         free(w->block);
         size = (size + size / 4 + 63) / 64 * 64;
@@ -308,7 +310,7 @@ static qp_code workspace_fit(qp_workspace *w, const qp_encoder *e, uint32_t rows
     w->qkv = carve(&at, 3 * rows * row);
     w->mixed = carve(&at, rows * row);
     w->feed = carve(&at, rows * e->feed * f);
-    w->weights = carve(&at, (size_t)longest * longest * f);
+    w->weights = carve(&at, (size_t)ASKS * longest * f);
     w->keys = carve(&at, keys);
     w->values = carve(&at, values);
     w->spans = carve(&at, n * sizeof(span));
@@ -342,11 +344,14 @@ static void attend(const qp_encoder *e, qp_workspace *w, const span *s)
         const float *q = rows + h * head, *k = q + e->width, *v = k + e->width;
         e->kernels->pack(w->keys, k, stride, 1, s->n, head);
         e->kernels->pack(w->values, v, 1, stride, head, s->n);
-        e->kernels->gemm(q, stride, s->n_asks, w->keys, s->n, head, NULL, false, w->weights, s->n);
-        for (uint32_t i = 0; i < s->n_asks; i++)
-            e->kernels->softmax(w->weights + (size_t)i * s->n, s->n, scale);
-        e->kernels->gemm(w->weights, s->n, s->n_asks, w->values, head, s->n, NULL, false,
-                         w->mixed + (size_t)s->asks * e->width + h * head, e->width);
+        for (uint32_t from = 0, n; from < s->n_asks; from += n) {
+            n = s->n_asks - from < ASKS ? s->n_asks - from : ASKS;
+            e->kernels->gemm(q + (size_t)from * stride, stride, n, w->keys, s->n, head, NULL, false, w->weights, s->n);
+            for (uint32_t i = 0; i < n; i++)
+                e->kernels->softmax(w->weights + (size_t)i * s->n, s->n, scale);
+            e->kernels->gemm(w->weights, s->n, n, w->values, head, s->n, NULL, false,
+                             w->mixed + (size_t)(s->asks + from) * e->width + h * head, e->width);
+        }
     }
 }
 

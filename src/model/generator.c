@@ -217,7 +217,7 @@ static void stream(draft *d, size_t to)
     d->sent = to > d->sent ? to : d->sent;
 }
 
-/* Cuts the text at the first stop word in what was added last. */
+/* Cuts the text at the stop word that begins first in what was added last. */
 static void find_stop(draft *d, size_t added)
 {
     for (uint32_t i = 0; i < d->s->n_stop; i++) {
@@ -227,7 +227,6 @@ static void find_stop(draft *d, size_t added)
             d->text.n = (size_t)(at - d->text.at);
             d->text.at[d->text.n] = 0;
             d->done = true;
-            added = 0; /* another stop word that begins earlier wins */
         }
     }
 }
@@ -250,6 +249,8 @@ static qp_code write_text(draft *d, const qp_ids *ids, qp_err *err)
 {
     qp_generator *w = d->w;
     uint32_t most = d->s->max_tokens ? d->s->max_tokens : STANDARD_TOKENS, room = w->m->model.max_tokens;
+    if (!ids->n)
+        return qp_fail(err, QP_INPUT, "%s: a prompt was wanted, an empty one was found", w->m->path);
     if (ids->n + 16 > room)
         return qp_fail(err, QP_MODEL,
                        "%s: the prompt has %u tokens, the model's context is %u; give it a smaller context", w->m->path,
@@ -339,7 +340,8 @@ qp_code qp_generator_open(qp_llama *m, qp_err *err)
     if (!(w->candidates = malloc((size_t)llama_vocab_n_tokens(m->vocab) * sizeof *w->candidates)))
         return qp_oom(err);
     m->model.generate = writer_generate;
-    return open_context(w, err);
+    qp_code code = open_context(w, err);
+    return code || qp_ids_room(&w->seen, m->model.max_tokens) ? code : qp_oom(err);
 }
 
 void qp_generator_close(qp_generator *w)

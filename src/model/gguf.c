@@ -167,13 +167,6 @@ qp_str qp_gguf_text_at(const qp_gguf *g, const char *key, size_t i)
     return qp_str_of(id < 0 || i >= gguf_get_arr_n(g->meta, id) ? NULL : gguf_get_arr_str(g->meta, id, i));
 }
 
-const int32_t *qp_gguf_ints(const qp_gguf *g, const char *key, size_t *n)
-{
-    int64_t id = find_array(g, key, GGUF_TYPE_INT32);
-    *n = id < 0 ? 0 : gguf_get_arr_n(g->meta, id);
-    return id < 0 ? NULL : gguf_get_arr_data(g->meta, id);
-}
-
 /* ---- tensors ---- */
 
 bool qp_gguf_tensor(const qp_gguf *g, const char *name, qp_tensor *t)
@@ -189,20 +182,20 @@ bool qp_gguf_tensor(const qp_gguf *g, const char *name, qp_tensor *t)
     return true;
 }
 
-bool qp_tensor_is_f32(const qp_tensor *t)
+static bool is_f32(const qp_tensor *t)
 {
     return t->type == GGML_TYPE_F32;
 }
 
 bool qp_tensor_is_readable(const qp_tensor *t)
 {
-    return qp_tensor_is_f32(t) || ggml_get_type_traits(t->type)->to_float;
+    return is_f32(t) || ggml_get_type_traits(t->type)->to_float;
 }
 
 void qp_tensor_row(const qp_tensor *t, uint32_t row, float *out)
 {
     const uint8_t *from = t->at + (size_t)row * ggml_row_size(t->type, t->cols);
-    if (qp_tensor_is_f32(t))
+    if (is_f32(t))
         memcpy(out, from, (size_t)t->cols * sizeof *out);
     else
         ggml_get_type_traits(t->type)->to_float(from, out, t->cols);

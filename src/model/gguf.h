@@ -32,7 +32,6 @@ bool qp_gguf_real(const qp_gguf *, const char *key, double *value);
 /* The i-th of an array of strings; n == 0 past its end. */
 size_t qp_gguf_texts(const qp_gguf *, const char *key); /* length; 0: absent */
 qp_str qp_gguf_text_at(const qp_gguf *, const char *key, size_t i);
-const int32_t *qp_gguf_ints(const qp_gguf *, const char *key, size_t *n); /* null: absent */
 
 /* A tensor of `rows` x `cols` (a vector: rows 1). */
 typedef struct qp_tensor {
@@ -43,8 +42,6 @@ typedef struct qp_tensor {
 /* False if there is none of this name; QP_MODEL is for the caller to say. Shapes of more than two dimensions, or
  * above 2^31 items a dimension, are "none". */
 bool qp_gguf_tensor(const qp_gguf *, const char *name, qp_tensor *);
-/* Is it F32? Then it wants to be computed in F32. */
-bool qp_tensor_is_f32(const qp_tensor *);
 /* Can its rows be read as floats? */
 bool qp_tensor_is_readable(const qp_tensor *);
 /* Row `row` as cols floats; the tensor must be readable. */

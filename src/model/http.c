@@ -348,9 +348,16 @@ static qp_http_verdict try_once(qp_http *h, const qp_http_call *c, double deadli
     return verdict;
 }
 
-qp_code qp_http_post(qp_http *h, const qp_http_call *c, qp_err *err)
+qp_code qp_http_post(qp_http *h, const qp_http_call *call, qp_err *err)
 {
-    const double began = qp_now_ms(), deadline = c->deadline ? c->deadline : began + h->deadline;
+    const qp_patience patience = qp_patience_get();
+    const double began = qp_now_ms(), own = call->deadline ? call->deadline : began + h->deadline;
+    const bool hurried = patience.deadline > 0 && patience.deadline < own;
+    const double deadline = hurried ? patience.deadline : own;
+    qp_http_call with_cancel = *call;
+    const qp_http_call *c = &with_cancel;
+    if (!with_cancel.cancel)
+        with_cancel.cancel = patience.cancel;
     qp_err before = {0};
     for (int tries = 1;; tries++) {
         qp_err why = {0};
@@ -368,6 +375,8 @@ qp_code qp_http_post(qp_http *h, const qp_http_call *c, qp_err *err)
             pause = a.retry_after;
         if (verdict == QP_HTTP_REFUSED || (c->again && !c->again(c->user)))
             return qp_fail(err, why.code ? why.code : QP_MODEL, "%s", why.message);
+        if (hurried && qp_now_ms() + pause >= deadline)
+            return qp_fail(err, QP_STOPPED, "the deadline passed while waiting for %s", c->url);
         if (qp_now_ms() + pause >= deadline || (a.absent && qp_now_ms() + pause >= began + MOST_ABSENCE))
             return qp_fail(err, QP_MODEL, "%.700s; gave up after %d %s%s", why.message, tries,
                            tries == 1 ? "try" : "tries",

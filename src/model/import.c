@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "model/safetensors.h"
 #include "model/registry.h"
 
 typedef struct documents { /* own what a qp_checkpoint points into */
@@ -118,11 +119,15 @@ qp_code qp_model_import(const char *path, const char *name, const qp_setting *se
 {
     qp_import_options o = {.type = GGML_TYPE_BF16, .name = name};
     qp_arena *mem = qp_arena_new();
-    char *target;
+    char *target, *folder;
     qp_code code = mem ? read_options(settings, n, &o, err) : qp_oom(err);
 
     if (!code)
         code = qp_models_file(name, &target, mem, err);
+    if (!code)
+        code = qp_models_folder(&folder, mem, err);
+    if (!code)
+        code = qp_dir_make(folder, err);
     if (!code && qp_str_ends(qp_str_of(path), QP_STR(".gguf")))
         code = n ? qp_fail(err, QP_INPUT, "%s: a GGUF file is taken as it is, so options do not apply", path)
                  : qp_gguf_take(path, target, &o, watch, err);

@@ -15,7 +15,10 @@
 #include <gguf.h>
 #include <yyjson.h>
 
-#include "model/safetensors.h"
+#include "base/arena.h"
+#include "base/err.h"
+
+typedef struct qp_safetensors qp_safetensors; /* model/safetensors.h */
 
 typedef enum qp_words { QP_WORDPIECE, QP_BPE, QP_UNIGRAM } qp_words;
 

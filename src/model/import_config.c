@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "model/keys.h"
 
 #define MOST_CONFIG (64u << 20) /* bytes; tokenizer.json of XLM-R has 17 MB */
 
@@ -219,14 +220,12 @@ static qp_code read_modules(const qp_checkpoint *c, uint32_t *pooling, qp_err *e
 static qp_code write_pooling(qp_checkpoint *c, struct gguf_context *out, const qp_import_options *o, qp_err *err)
 {
     uint32_t pooling = 0;
-    qp_code code = QP_OK;
+    qp_code code = c->classifier ? QP_OK : read_modules(c, &pooling, err); /* which refuses what would be left out */
 
     if (c->classifier)
         pooling = 4;
-    else if (o->pooling)
+    else if (!code && o->pooling)
         code = pooling_of(o->pooling, &pooling, "option pooling", err);
-    else
-        code = read_modules(c, &pooling, err);
     if (!code && !pooling)
         code =
             qp_fail(err, QP_INPUT,
@@ -271,7 +270,7 @@ static qp_code write_segments(qp_checkpoint *c, struct gguf_context *out, const 
         if (segments && c->segments < 2)
             return qp_fail(err, QP_INPUT, "option segments=1, but %s has one segment only", c->folder);
     }
-    gguf_set_val_u32(out, "quipu.segments", segments);
+    gguf_set_val_u32(out, QP_KEY_SEGMENTS, segments);
     return QP_OK;
 }
 
@@ -286,7 +285,7 @@ static qp_code write_longest(qp_checkpoint *c, struct gguf_context *out, const q
         n = yyjson_get_uint(yyjson_obj_get(c->tokenizer_config, "model_max_length"));
     if (!n || n > c->positions)
         n = c->positions;
-    gguf_set_val_u32(out, "quipu.max_tokens", (uint32_t)n);
+    gguf_set_val_u32(out, QP_KEY_MAX_TOKENS, (uint32_t)n);
     yyjson_doc_free(doc);
     return code;
 }
@@ -304,9 +303,9 @@ static qp_code write_prefixes(qp_checkpoint *c, struct gguf_context *out, const 
     query = o->query_prefix ? o->query_prefix : query;
     passage = o->passage_prefix ? o->passage_prefix : passage;
     if (query && *query)
-        gguf_set_val_str(out, "quipu.query_prefix", query);
+        gguf_set_val_str(out, QP_KEY_QUERY_PREFIX, query);
     if (passage && *passage)
-        gguf_set_val_str(out, "quipu.passage_prefix", passage);
+        gguf_set_val_str(out, QP_KEY_PASSAGE_PREFIX, passage);
     yyjson_doc_free(doc);
     return code;
 }

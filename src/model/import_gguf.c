@@ -11,40 +11,18 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/thread.h"
-
-static void say_nothing(enum ggml_log_level level, const char *text, void *user)
-{
-    (void)level, (void)text, (void)user;
-}
-
-static qp_code check_tensors(const struct gguf_context *g, const char *path, uint64_t size, qp_err *err)
-{
-    uint64_t from = gguf_get_data_offset(g);
-    for (int64_t i = 0; i < gguf_get_n_tensors(g); i++) {
-        uint64_t at = gguf_get_tensor_offset(g, i), bytes = gguf_get_tensor_size(g, i);
-        if (from > size || at > size - from || bytes > size - from - at)
-            return qp_fail(
-                err, QP_MODEL,
-                "%s: tensor '%.60s' lies beyond the end of the file (%llu bytes): it is cut short or damaged; "
-                "fetch it again",
-                path, gguf_get_tensor_name(g, i), (unsigned long long)size);
-    }
-    return QP_OK;
-}
+#include "model/gguf.h"
+#include "model/keys.h"
 
 qp_code qp_gguf_check(const char *path, qp_err *err)
 {
-    struct stat info;
-    if (stat(path, &info))
-        return qp_fail(err, QP_MODEL, "%s: cannot be read: %s", path, strerror(errno));
-    ggml_log_set(say_nothing, NULL); /* its reader would print to stderr */
-    struct gguf_context *g = gguf_init_from_file(path, (struct gguf_init_params){.no_alloc = true});
-    if (!g)
-        return qp_fail(err, QP_MODEL, "%s: is no GGUF file, or its header is cut short or damaged", path);
-    qp_code code = check_tensors(g, path, (uint64_t)info.st_size, err);
-    if (!code && gguf_find_key(g, "general.architecture") < 0)
+    qp_gguf g;
+    qp_code code = qp_gguf_open(path, &g, err);
+    if (code)
+        return code;
+    if (!qp_gguf_has(&g, "general.architecture"))
         code = qp_fail(err, QP_MODEL, "%s: a GGUF file without general.architecture; it holds no model", path);
-    gguf_free(g);
+    qp_gguf_close(&g);
     return code;
 }
 
@@ -72,11 +50,11 @@ static qp_code write_header(const char *source, int to, const qp_import_options 
         return qp_fail(err, QP_MODEL, "%s: changed while it was read", source);
     *from = (off_t)gguf_get_data_offset(g);
     if (o->query_prefix)
-        gguf_set_val_str(g, "quipu.query_prefix", o->query_prefix);
+        gguf_set_val_str(g, QP_KEY_QUERY_PREFIX, o->query_prefix);
     if (o->passage_prefix)
-        gguf_set_val_str(g, "quipu.passage_prefix", o->passage_prefix);
+        gguf_set_val_str(g, QP_KEY_PASSAGE_PREFIX, o->passage_prefix);
     if (o->max_tokens)
-        gguf_set_val_u32(g, "quipu.max_tokens", o->max_tokens);
+        gguf_set_val_u32(g, QP_KEY_MAX_TOKENS, o->max_tokens);
     size_t n = gguf_get_meta_size(g);
     char *header = malloc(n);
     qp_code code = header ? QP_OK : qp_oom(err);

@@ -8,38 +8,39 @@
 
 #include "base/clock.h"
 #include "base/thread.h"
+#include "model/safetensors.h"
 
 enum { WORDS, POSITIONS, SEGMENTS, WIDTH, FF, ONE, NONE };
 
 /* In the checkpoint: prefix, "encoder.layer.N." for per-layer ones, name, ".weight" or ".bias". */
 static const struct want {
     const char *from, *to;
-    bool layer, norm, plain; /* plain: always F32 */
-    int rows, columns;       /* of the weight; its bias has `rows` items */
+    bool layer, plain; /* plain: always F32 */
+    int rows, columns; /* of the weight; its bias has `rows` items */
     bool no_bias;
 } body[] =
     {
-        {"embeddings.word_embeddings", "token_embd", false, false, false, WORDS, WIDTH, true},
-        {"embeddings.position_embeddings", "position_embd", false, false, true, POSITIONS, WIDTH, true},
-        {"embeddings.token_type_embeddings", "token_types", false, false, true, SEGMENTS, WIDTH, true},
-        {"embeddings.LayerNorm", "token_embd_norm", false, true, true, WIDTH, NONE, false},
-        {"attention.self.query", "attn_q", true, false, false, WIDTH, WIDTH, false},
-        {"attention.self.key", "attn_k", true, false, false, WIDTH, WIDTH, false},
-        {"attention.self.value", "attn_v", true, false, false, WIDTH, WIDTH, false},
-        {"attention.output.dense", "attn_output", true, false, false, WIDTH, WIDTH, false},
-        {"attention.output.LayerNorm", "attn_output_norm", true, true, true, WIDTH, NONE, false},
-        {"intermediate.dense", "ffn_up", true, false, false, FF, WIDTH, false},
-        {"output.dense", "ffn_down", true, false, false, WIDTH, FF, false},
-        {"output.LayerNorm", "layer_output_norm", true, true, true, WIDTH, NONE, false},
+        {"embeddings.word_embeddings", "token_embd", false, false, WORDS, WIDTH, true},
+        {"embeddings.position_embeddings", "position_embd", false, true, POSITIONS, WIDTH, true},
+        {"embeddings.token_type_embeddings", "token_types", false, true, SEGMENTS, WIDTH, true},
+        {"embeddings.LayerNorm", "token_embd_norm", false, true, WIDTH, NONE, false},
+        {"attention.self.query", "attn_q", true, false, WIDTH, WIDTH, false},
+        {"attention.self.key", "attn_k", true, false, WIDTH, WIDTH, false},
+        {"attention.self.value", "attn_v", true, false, WIDTH, WIDTH, false},
+        {"attention.output.dense", "attn_output", true, false, WIDTH, WIDTH, false},
+        {"attention.output.LayerNorm", "attn_output_norm", true, true, WIDTH, NONE, false},
+        {"intermediate.dense", "ffn_up", true, false, FF, WIDTH, false},
+        {"output.dense", "ffn_down", true, false, WIDTH, FF, false},
+        {"output.LayerNorm", "layer_output_norm", true, true, WIDTH, NONE, false},
 },
   bert_head[] =
       {
-          {"pooler.dense", "cls", false, false, true, WIDTH, WIDTH, false},
-          {"classifier", "cls.output", false, false, true, ONE, WIDTH, false},
+          {"pooler.dense", "cls", false, true, WIDTH, WIDTH, false},
+          {"classifier", "cls.output", false, true, ONE, WIDTH, false},
 },
   roberta_head[] = {
-      {"classifier.dense", "cls", false, false, true, WIDTH, WIDTH, false},
-      {"classifier.out_proj", "cls.output", false, false, true, ONE, WIDTH, false},
+      {"classifier.dense", "cls", false, true, WIDTH, WIDTH, false},
+      {"classifier.out_proj", "cls.output", false, true, ONE, WIDTH, false},
 };
 
 typedef struct job { /* one tensor to write */

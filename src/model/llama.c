@@ -196,6 +196,10 @@ static qp_code run_text(void *self, int worker, size_t i, qp_err *err)
     else
         add_text(j, j->text[i], &ids);
     qp_code code = ids.oom ? qp_oom(err) : QP_OK;
+    if (!code && ids.n > j->m->model.max_tokens) /* llama.cpp would abort */
+        code =
+            qp_fail(err, QP_MODEL, "%s: its rerank template makes %u tokens where the model takes %u; use another file",
+                    j->m->path, ids.n, j->m->model.max_tokens);
     if (!code && !ids.n) /* an empty text in a vocabulary that adds nothing of its own */
         qp_ids_add(&ids, llama_vocab_eos(j->m->vocab) >= 0 ? llama_vocab_eos(j->m->vocab) : 0);
     if (!code && llama_get_memory(*c))

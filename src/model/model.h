@@ -18,7 +18,7 @@ qp_code qp_model_open(qp_purpose, const char *name, int threads, qp_model **, qp
 void qp_model_close(qp_model *); /* takes null */
 
 /* The kinds, one file each. */
-qp_code qp_model_open_bert(const char *path, qp_purpose, int threads, qp_model **, qp_err *);  /* own graph on ggml */
+qp_code qp_model_open_bert(const char *path, qp_purpose, int threads, qp_model **, qp_err *);  /* our own encoder */
 qp_code qp_model_open_llama(const char *path, qp_purpose, int threads, qp_model **, qp_err *); /* llama.cpp */
 qp_code qp_model_open_http(const char *spec, qp_purpose, qp_model **, qp_err *);
 qp_code qp_model_open_hash(uint32_t dim, qp_model **, qp_err *);

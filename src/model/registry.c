@@ -207,7 +207,7 @@ qp_code qp_models_folder(char **path, qp_arena *mem, qp_err *err)
         *path = qp_path_join(mem, home, ".local/share/quipu/models");
     else
         return qp_fail(err, QP_INPUT, "no folder for models: neither QUIPU_MODELS nor HOME is set");
-    return *path ? qp_dir_make(*path, err) : qp_oom(err);
+    return *path ? QP_OK : qp_oom(err);
 }
 
 qp_code qp_models_file(const char *name, char **path, qp_arena *mem, qp_err *err)

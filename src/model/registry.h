@@ -51,7 +51,7 @@ const qp_model_entry *qp_registry_get(const qp_registry *, const char *name); /*
 const qp_model_entry *qp_registry_standard(const qp_registry *, qp_purpose);
 const char *qp_purpose_name(qp_purpose); /* "embedder", "reranker", "writer" */
 
-/* The folder of models, made if it is not there, and the file that a name has in it. QP_INPUT for a name with other
+/* The folder of models, which may not be there yet, and the file that a name has in it. QP_INPUT for a name with other
  * than letters, digits, '.', '_' and '-'. */
 qp_code qp_models_folder(char **path, qp_arena *, qp_err *);
 qp_code qp_models_file(const char *name, char **path, qp_arena *, qp_err *);

@@ -35,6 +35,7 @@ static qp_model *open_variant(uint32_t pooling, int segments, qp_purpose purpose
 /* ---- the reference: one JSON object a line ---- */
 
 typedef struct lines {
+    const char *path;
     qp_buf text;
     qp_str rest;
     yyjson_doc *doc;
@@ -43,7 +44,8 @@ typedef struct lines {
 static yyjson_val *next_line(lines *l)
 {
     if (!l->text.at) {
-        assert_int_equal(qp_file_read("tests/reference/bert/tiny.jsonl", 0, &l->text, NULL), QP_OK);
+        const char *path = l->path ? l->path : "tests/reference/bert/tiny.jsonl";
+        assert_int_equal(qp_file_read(path, 0, &l->text, NULL), QP_OK);
         l->rest = qp_buf_view(&l->text);
     }
     yyjson_doc_free(l->doc);
@@ -139,6 +141,46 @@ static void latents_and_scores_are_those_of_pytorch(void **state)
     }
     qp_model_close(models[0]);
     qp_model_close(models[1]);
+}
+
+/* Other vocabularies and families, as imported (tests/reference/families.py). */
+static void the_other_families_are_those_of_pytorch(void **state)
+{
+    static const char *const kinds[] = {"bert-reranker", "roberta-reranker", "xlmr", "xlmr-json"};
+    (void)state;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        char folder[100], path[200], models[] = "/tmp/quipu-families-XXXXXX";
+        qp_model *m = NULL;
+        qp_err err = {0};
+        bool ranks = strstr(kinds[k], "reranker") != NULL;
+        assert_non_null(mkdtemp(models));
+        setenv("QUIPU_MODELS", models, 1);
+        snprintf(folder, sizeof folder, "tests/reference/import/%s", kinds[k]);
+        if (qp_model_import(folder, "it", (qp_setting[]){{"type", "f32"}}, 1, NULL, &err))
+            fail_msg("%s", err.message);
+        snprintf(path, sizeof path, "%s/it.gguf", models);
+        if (qp_model_open_bert(path, ranks ? QP_RANKER : QP_EMBEDDER, 1, &m, &err))
+            fail_msg("%s", err.message);
+        unlink(path);
+        rmdir(models);
+        snprintf(path, sizeof path, "%s/expected.jsonl", folder);
+        lines l = {.path = path};
+        for (yyjson_val *line; (line = next_line(&l));) {
+            float out[16];
+            qp_str text = member(line, "text");
+            if (ranks) {
+                assert_int_equal(m->rank(m->self, member(line, "query"), &text, 1, out, NULL), QP_OK);
+                if (fabs(out[0] - yyjson_get_num(yyjson_obj_get(line, "score"))) > 2e-5)
+                    fail_msg("%s: '%s' with '%s' is %g, wanted %g", kinds[k], member(line, "query").at, text.at, out[0],
+                             yyjson_get_num(yyjson_obj_get(line, "score")));
+            } else {
+                assert_int_equal(m->embed(m->self, QP_PASSAGE, &text, 1, out, NULL), QP_OK);
+                assert_vector(yyjson_obj_get(line, "vector"), out, 16, 1e-5);
+            }
+        }
+        qp_model_close(m);
+    }
+    unsetenv("QUIPU_MODELS");
 }
 
 /* The same bits whatever is beside a text in a call, and in however many threads the call is made. */
@@ -299,6 +341,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tokens_are_those_of_hf),
         cmocka_unit_test(embeddings_are_those_of_pytorch),
+        cmocka_unit_test(the_other_families_are_those_of_pytorch),
         cmocka_unit_test(latents_and_scores_are_those_of_pytorch),
         cmocka_unit_test(result_depends_on_the_text_alone),
         cmocka_unit_test(every_kernel_multiplies),

@@ -234,7 +234,7 @@ static void killed_downloads_go_on(void **state)
     waitpid(pid, NULL, 0);
     target = (char *)qp_arena_fmt(mem, "%s/pinned.gguf", models).at;
     is_absent();
-    char *part = (char *)qp_arena_fmt(mem, "%s/.partial/pinned/hub-main/m.gguf.part", models).at;
+    char *part = (char *)qp_arena_fmt(mem, "%s/.partial/pinned/0-hub-main/m.gguf.part", models).at;
     qp_mapped map;
     assert_int_equal(qp_file_map(part, &map, NULL), QP_OK);
     size_t had = map.n;
@@ -254,7 +254,7 @@ static void complete_parts_are_taken(void **state)
     (void)state;
     qp_err err;
     qp_buf bytes = {0};
-    char *folder = (char *)qp_arena_fmt(mem, "%s/.partial/pinned/hub-main", models).at;
+    char *folder = (char *)qp_arena_fmt(mem, "%s/.partial/pinned/0-hub-main", models).at;
     qp_dir_make(folder, NULL);
     assert_int_equal(qp_file_read(qp_path_join(mem, top, "served/m.gguf"), 0, &bytes, NULL), QP_OK);
     assert_int_equal(qp_file_write(qp_path_join(mem, folder, "m.gguf.part"), qp_buf_view(&bytes), NULL), QP_OK);
@@ -268,7 +268,7 @@ static void stale_parts_are_dropped(void **state)
 {
     (void)state;
     qp_err err;
-    char *folder = (char *)qp_arena_fmt(mem, "%s/.partial/pinned/hub-main", models).at;
+    char *folder = (char *)qp_arena_fmt(mem, "%s/.partial/pinned/0-hub-main", models).at;
     qp_dir_make(folder, NULL);
     assert_int_equal(qp_file_write(qp_path_join(mem, folder, "m.gguf.part"), QP_STR("half of another file"), NULL),
                      QP_OK);
