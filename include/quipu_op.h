@@ -205,9 +205,9 @@ qp_set qp_mix(qp_query *, qp_set a, qp_set b, float weight); /* a by weight of i
 qp_set qp_hop(qp_query *, qp_set, uint32_t hops);            /* O_gs: new neighbours, nearest first */
 qp_set qp_score(qp_query *, qp_set);                         /* bi-encoder */
 qp_set qp_rerank(qp_query *, qp_set);                        /* O_m: cross-encoder */
-qp_set qp_granker(qp_query *, qp_set, float alpha);          /* O_gm */
-qp_set qp_stex(qp_query *, qp_set, float beta);              /* O_vgs */
-qp_set qp_join(qp_query *, qp_set a, qp_set b);              /* a, then what b adds */
+qp_set qp_granker(qp_query *, qp_set, float alpha, float scale); /* O_gm; scale: of the degree, 1 is the paper's */
+qp_set qp_stex(qp_query *, qp_set, float beta);                  /* O_vgs */
+qp_set qp_join(qp_query *, qp_set a, qp_set b);                  /* a, then what b adds */
 qp_set qp_minus(qp_query *, qp_set a, qp_set b);
 qp_set qp_top(qp_query *, qp_set, uint32_t k);
 

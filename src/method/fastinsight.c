@@ -10,7 +10,7 @@
 
 typedef struct fastinsight_opt {
     int64_t batch, budget, top;
-    double alpha, beta, mix;
+    double alpha, scale, beta, mix;
     const char *edges, *direction, *first;
 } fastinsight_opt;
 
@@ -20,6 +20,8 @@ static const qp_opt opts[] = {{"batch", "nodes added in each round", QP_INT, off
                                "100", 1, 1e6, NULL},
                               {"alpha", "GRanker: how much a node listens to its neighbours", QP_FLOAT,
                                offsetof(fastinsight_opt, alpha), "0.2", 0, 1, NULL},
+                              {"scale", "ours: GRanker's W = A / deg^scale; 0: neighbours count alike", QP_FLOAT,
+                               offsetof(fastinsight_opt, scale), "1", 0, 10, NULL},
                               {"beta", "STeX: weight of structure against likeness; inf: structure alone", QP_FLOAT,
                                offsetof(fastinsight_opt, beta), "1", 0, INFINITY, NULL},
                               QP_EDGES_OPTION(fastinsight_opt),
@@ -35,18 +37,21 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
     qp_walk outer = q->walk;
     q->walk = qp_query_walk(q, o->edges, o->direction);
 
-    qp_set ret = n_in ? qp_top(q, in[0], (uint32_t)o->budget) : qp_first(q, o->first, qp_min(o->batch, o->budget));
-    ret = qp_granker(q, ret, (float)o->alpha);
+    qp_set pool = n_in ? (qp_set){0} : qp_pool(q, o->first, o->mix, qp_min(o->batch, o->budget)), near = {0};
+    qp_set ret = n_in ? qp_top(q, in[0], (uint32_t)o->budget) : qp_cut_to(q, pool, qp_min(o->batch, o->budget));
+    ret = qp_granker(q, ret, (float)o->alpha, (float)o->scale);
     while (ret.nodes.n < o->budget) {
         qp_set add = qp_stex(q, ret, (float)o->beta);
+        if (!add.nodes.n && !near.nodes.n)
+            near = qp_search(q, "node.dense", (uint32_t)o->budget);
         if (!add.nodes.n) /* no neighbour left: the next unseen by vector search */
-            add = qp_minus(q, qp_search(q, "node.dense", (uint32_t)o->budget), ret);
+            add = qp_minus(q, near, ret);
         if (!add.nodes.n) /* the graph is used up, or an error stuck */
             break;
         add = qp_top(q, add, qp_min(o->batch, o->budget - ret.nodes.n));
-        ret = qp_granker(q, qp_join(q, ret, add), (float)o->alpha);
+        ret = qp_granker(q, qp_join(q, ret, add), (float)o->alpha, (float)o->scale);
     }
-    ret = qp_mixed(q, ret, o->first, o->mix);
+    ret = qp_mixed(q, ret, pool, o->first, o->mix);
     q->walk = outer;
     return qp_top(q, ret, (uint32_t)o->top);
 }

@@ -22,9 +22,10 @@ static qp_code load(const char *name, const qp_op **out, qp_err *err)
     if (!mem)
         return qp_oom(err);
     char *shipped = NULL;
-    if (!strchr(name, '/') && !qp_path_exists(name))
-        shipped = qp_share_find(mem, qp_arena_fmt(mem, "pipelines/%s", name).at);
-    qp_code code = qp_pipeline_load(shipped ? shipped : name, qp_methods(), out, err);
+    const char *of_ours = qp_arena_fmt(mem, "pipelines/%s", name).at;
+    if (of_ours && !strchr(name, '/') && !qp_path_exists(name))
+        shipped = qp_share_find(mem, of_ours);
+    qp_code code = of_ours ? qp_pipeline_load(shipped ? shipped : name, qp_methods(), out, err) : qp_oom(err);
     qp_arena_free(mem);
     return code;
 }

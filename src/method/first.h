@@ -22,8 +22,16 @@
 qp_set qp_first(qp_query *, const char *first, uint32_t k);
 /* BM25 and dense, `depth` of each, fused: "minmax" | "rrf", weight = share of dense. */
 qp_set qp_hybrid(qp_query *, const char *how, float weight, uint32_t depth, uint32_t k);
-/* The final set with `mix` of the first stage's score in it; as it is where mix is 0. */
-qp_set qp_mixed(qp_query *, qp_set, const char *first, double mix);
+/* The first stage of a method that ends with qp_mixed: at least its best k, and as many as mixing wants. */
+qp_set qp_pool(qp_query *, const char *first, double mix, uint32_t k);
+/* The final set with `mix` of the first stage's score in it; as it is where mix is 0. pool: what qp_pool gave, or empty. */
+qp_set qp_mixed(qp_query *, qp_set, qp_set pool, const char *first, double mix);
+
+/* The best k, where there are more. */
+static inline qp_set qp_cut_to(qp_query *q, qp_set set, uint32_t k)
+{
+    return set.nodes.n > k ? qp_top(q, set, k) : set;
+}
 
 static inline uint32_t qp_min(int64_t a, int64_t b)
 {

@@ -29,7 +29,8 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
     qp_walk outer = q->walk;
     q->walk = qp_query_walk(q, o->edges, o->direction);
 
-    qp_set r0 = n_in ? in[0] : qp_first(q, o->first, (uint32_t)o->budget), ret = {0};
+    qp_set pool = n_in ? (qp_set){0} : qp_pool(q, o->first, o->mix, (uint32_t)o->budget), ret = {0};
+    qp_set r0 = n_in ? in[0] : qp_cut_to(q, pool, (uint32_t)o->budget);
     for (bool frontier = false; ret.nodes.n < o->budget; frontier = !frontier) {
         qp_set add = frontier ? qp_hop(q, ret, 1) : qp_minus(q, r0, ret);
         if (!add.nodes.n)
@@ -39,7 +40,7 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
         add = qp_top(q, add, qp_min(o->batch, o->budget - ret.nodes.n));
         ret = qp_rerank(q, qp_join(q, ret, add));
     }
-    ret = qp_mixed(q, ret, o->first, o->mix);
+    ret = qp_mixed(q, ret, pool, o->first, o->mix);
     q->walk = outer;
     return qp_top(q, ret, (uint32_t)o->top);
 }

@@ -5,6 +5,8 @@
 #include "method/first.h"
 #include "method/methods.h"
 #include "method/prompt.h"
+#include "text/sentence.h"
+#include "text/utf8.h"
 
 typedef struct ircot_opt {
     int64_t steps, k, tokens, top;
@@ -30,10 +32,7 @@ static qp_str passages(qp_query *q, qp_list found)
     qp_str *text = ids ? qp_new(q->mem, qp_str, found.n) : NULL;
     if (text && q->graph->text(q->graph->self, QP_NODE, ids, found.n, text, q->mem, &q->err) == QP_OK) {
         for (uint32_t i = 0; i < found.n; i++) {
-            qp_str cut = qp_str_slice(text[i], 0, PASSAGE);
-            while (cut.n && cut.n < text[i].n && (text[i].at[cut.n] & 0xc0) == 0x80) /* not inside a character */
-                cut.n--;
-            qp_buf_str(&out, cut);
+            qp_buf_str(&out, qp_str_slice(text[i], 0, qp_utf8_floor(text[i], PASSAGE)));
             qp_buf_text(&out, "\n\n");
         }
     }
@@ -47,10 +46,10 @@ static qp_str passages(qp_query *q, qp_list found)
 /* The first sentence, whatever the writer went on to say. */
 static qp_str first_sentence(qp_str s)
 {
-    for (size_t i = 0; i < s.n; i++)
-        if (s.at[i] == '\n' || (strchr(".?!", s.at[i]) && (i + 1 == s.n || s.at[i + 1] == ' ')))
-            return qp_str_trim(qp_str_slice(s, 0, i + 1));
-    return s;
+    qp_str rest, line = qp_str_split(s, '\n', &rest);
+    qp_span first;
+    size_t at = 0;
+    return qp_sentence_next(line, &at, &first) ? qp_str_slice(line, first.from, first.to) : line;
 }
 
 static qp_str think(qp_query *q, const ircot_opt *o, qp_str question, qp_list found, qp_str thoughts)
@@ -71,14 +70,16 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
 {
     const ircot_opt *o = opt;
     qp_str question = q->text, thoughts = {"", 0};
-    const float *vector = q->vector;
     qp_set ret = qp_first(q, o->first, (uint32_t)o->k);
+    const float *vector = q->vector; /* the question's, made by the first search */
     (void)in, (void)n_in;
     for (int64_t step = 1; step < o->steps && q->err.code == QP_OK; step++) {
         qp_str thought = think(q, o, question, ret.nodes, thoughts);
         if (!thought.n || is_answer(thought))
             break;
         thoughts = qp_arena_fmt(q->mem, "%.*s%.*s\n", (int)thoughts.n, thoughts.at, (int)thought.n, thought.at);
+        if (!thoughts.at)
+            qp_oom(&q->err);
         q->text = thought;
         q->vector = NULL;
         ret = qp_join(q, ret, qp_first(q, o->first, (uint32_t)o->k));

@@ -29,9 +29,11 @@ static void fill(qp_buf *out, qp_str template, const qp_field *fields, size_t n)
 qp_str qp_prompt(qp_query *q, const char *file, const char *standard, const qp_field *fields, size_t n)
 {
     qp_str none = {"", 0}, name = qp_arena_fmt(q->mem, "prompts/%s", standard);
-    const char *path = file && *file ? file : qp_share_find(q->mem, name.at);
+    const char *path = file && *file ? file : name.at ? qp_share_find(q->mem, name.at) : NULL;
     qp_buf template = {0}, out = {0};
-    if (!path)
+    if (!name.at)
+        qp_oom(&q->err);
+    else if (!path)
         qp_fail(&q->err, QP_INPUT, "%s is not among Quipu's files: set QUIPU_SHARE to the folder that has it", name.at);
     else if (qp_file_read(path, LONGEST, &template, &q->err) == QP_OK)
         fill(&out, qp_buf_view(&template), fields, n);
@@ -41,6 +43,13 @@ qp_str qp_prompt(qp_query *q, const char *file, const char *standard, const qp_f
     qp_buf_free(&template);
     qp_buf_free(&out);
     return text;
+}
+
+/* Text is asked for only as long as there is time; the error sticks to the query. */
+static bool in_time(void *user, const char *text, size_t n)
+{
+    (void)text, (void)n;
+    return !qp_query_over(user, "writer");
 }
 
 qp_str qp_write(qp_query *q, qp_str prompt, qp_sampling sampling)
@@ -54,6 +63,10 @@ qp_str qp_write(qp_query *q, qp_str prompt, qp_sampling sampling)
         return out;
     }
     sampling.cancel = q->cancel;
+    if (q->deadline > 0) { /* else none: an HTTP writer that streams to us is not asked again */
+        sampling.token = in_time;
+        sampling.user = q;
+    }
     double start = qp_now_ms();
     qp_message message = {"user", qp_str_trim(prompt)};
     q->writer->generate(q->writer->self, &message, 1, &sampling, &out, q->mem, &q->err);

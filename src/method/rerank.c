@@ -18,8 +18,9 @@ static const qp_opt opts[] = {{"budget", "how many nodes are reranked", QP_INT, 
 static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
 {
     const rerank_opt *o = opt;
-    qp_set found = n_in ? qp_top(q, in[0], (uint32_t)o->budget) : qp_first(q, o->first, (uint32_t)o->budget);
-    return qp_top(q, qp_mixed(q, qp_rerank(q, found), o->first, o->mix), (uint32_t)o->top);
+    qp_set pool = n_in ? (qp_set){0} : qp_pool(q, o->first, o->mix, (uint32_t)o->budget);
+    qp_set found = qp_cut_to(q, n_in ? in[0] : pool, (uint32_t)o->budget);
+    return qp_top(q, qp_mixed(q, qp_rerank(q, found), pool, o->first, o->mix), (uint32_t)o->top);
 }
 
 const qp_op qp_method_rerank = {

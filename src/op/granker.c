@@ -4,15 +4,19 @@
  * has no neighbour to listen to: H'_i = H_i, not (1 - alpha) H_i. Departure: none in the result; a row of H' that an
  * earlier round had (the same node, the same neighbours) keeps its score, since it would be the same number.
  */
+#include <math.h>
+
 #include "op/ops.h"
 
 typedef struct granker_opt {
-    double alpha;
+    double alpha, scale;
     const char *edges, *direction;
 } granker_opt;
 
 static const qp_opt opts[] = {{"alpha", "how much a node listens to its neighbours", QP_FLOAT,
                                offsetof(granker_opt, alpha), "0.2", 0, 1, NULL},
+                              {"scale", "ours: W = A / deg^scale; 0: neighbours count alike", QP_FLOAT,
+                               offsetof(granker_opt, scale), "1", 0, 10, NULL},
                               QP_EDGES_HERE(granker_opt),
                               QP_DIRECTION_HERE(granker_opt),
                               {0}};
@@ -22,7 +26,7 @@ enum { ROWS = 48 }; /* of H' that go through the head at once */
 typedef struct smoothing { /* one call of GRanker */
     qp_query *q;
     uint32_t n, width;
-    float alpha;
+    float alpha, scale;
     const qp_id *ids;           /* N_ret, by rank */
     const float *const *latent; /* H */
     const qp_row *rows;
@@ -64,12 +68,13 @@ static uint32_t neighbours(smoothing *s, uint32_t i)
     return n;
 }
 
-/* What the score of row i depends on, beside the question: node, alpha, and neighbours with their degrees. */
+/* What the score of row i depends on, beside the question: node, alpha, scale, and neighbours with their degrees. */
 static qp_str key_of(smoothing *s, uint32_t i, uint32_t n)
 {
     qp_buf_clear(&s->key);
     qp_buf_add(&s->key, &s->ids[i], sizeof s->ids[i]);
     qp_buf_add(&s->key, &s->alpha, sizeof s->alpha);
+    qp_buf_add(&s->key, &s->scale, sizeof s->scale);
     for (uint32_t k = 0; k < n; k++) {
         uint32_t j = s->neighbour[k], pair[2] = {s->ids[j], s->degree[j]};
         qp_buf_add(&s->key, pair, sizeof pair);
@@ -79,7 +84,7 @@ static qp_str key_of(smoothing *s, uint32_t i, uint32_t n)
     return qp_buf_view(&s->key);
 }
 
-/* Row i of H' (lines 4 to 6): W_ij = A_ij / deg(n_j), P = W with rows summing to 1, H' = (1 - alpha) H + alpha P H. */
+/* Row i of H' (lines 4 to 6): W_ij = A_ij / deg(n_j)^scale, scale 1 being the paper's, P = W with rows summing to 1, H' = (1 - alpha) H + alpha P H. */
 static void smooth(const smoothing *s, uint32_t i, uint32_t n, double *sum, float *out)
 {
     double total = 0;
@@ -87,7 +92,7 @@ static void smooth(const smoothing *s, uint32_t i, uint32_t n, double *sum, floa
         sum[d] = 0;
     for (uint32_t k = 0; k < n; k++) {
         uint32_t j = s->neighbour[k];
-        double w = 1.0 / s->degree[j];
+        double w = s->scale == 1 ? 1.0 / s->degree[j] : pow(s->degree[j], -(double)s->scale);
         total += w;
         for (uint32_t d = 0; d < s->width; d++)
             sum[d] += w * s->latent[j][d];
@@ -170,7 +175,8 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
     if (!nodes.n)
         return out;
     qp_walk walk = qp_query_walk(q, o->edges, o->direction);
-    smoothing s = {.q = q, .n = nodes.n, .alpha = (float)o->alpha, .ids = qp_list_ids(q, nodes)};
+    smoothing s = {
+        .q = q, .n = nodes.n, .alpha = (float)o->alpha, .scale = (float)o->scale, .ids = qp_list_ids(q, nodes)};
     s.latent = s.ids ? qp_query_latents(q, s.ids, s.n) : NULL;
     s.rows = s.latent ? qp_query_rows(q, walk, s.ids, s.n) : NULL;
     s.degree = s.rows ? degrees(q, walk, s.ids, s.rows, s.n) : NULL;
@@ -200,7 +206,7 @@ const qp_op qp_op_granker = {
     .needs = QP_NEEDS_RANKER,
 };
 
-qp_set qp_granker(qp_query *q, qp_set a, float alpha)
+qp_set qp_granker(qp_query *q, qp_set a, float alpha, float scale)
 {
-    return qp_run(q, &qp_op_granker, &a, 1, &(granker_opt){.alpha = alpha});
+    return qp_run(q, &qp_op_granker, &a, 1, &(granker_opt){.alpha = alpha, .scale = scale});
 }

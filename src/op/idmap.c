@@ -9,7 +9,7 @@ qp_idmap qp_idmap_in(qp_arena *mem)
  * case, land far apart. */
 static uint32_t slot_of(const qp_idmap *m, qp_id id)
 {
-    uint32_t at = (id * 2654435769u) >> 7 & (m->slots - 1);
+    uint32_t at = (uint32_t)((uint64_t)id * 2654435769u >> 7) & (m->slots - 1);
     while (m->key[at] != id && m->key[at] != QP_NO_ID)
         at = (at + 1) & (m->slots - 1);
     return at;

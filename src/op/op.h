@@ -28,7 +28,7 @@ qp_memo *qp_memo_new(void); /* null without memory */
 void qp_memo_free(qp_memo *);
 void qp_memo_clear(qp_memo *); /* for another view or ranker, or to measure from nothing */
 
-/* The ranker's latents, width floats each; they live as long as the memo. Counts passes into q->model_passes. A ranker
+/* The ranker's latents, width floats each; they live until the memo is cleared or asked about another text. Counts passes into q->model_passes. A ranker
  * that gives only scores fails here with QP_MODEL; qp_query_rank works with both. */
 const float *const *qp_query_latents(qp_query *, const qp_id *, uint32_t n);
 /* The ranker's scores. */
@@ -57,7 +57,6 @@ typedef struct qp_step {
 } qp_step;
 qp_trace *qp_trace_new(void); /* null without memory */
 void qp_trace_free(qp_trace *);
-void qp_trace_clear(qp_trace *);
 const qp_step *qp_trace_steps(const qp_trace *, uint32_t *n);
 double qp_trace_model_ms(const qp_trace *, const char *which); /* "embed" | "rank" | "write": total of the query */
 void qp_trace_add_model_ms(qp_query *, const char *which, double ms);

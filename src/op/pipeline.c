@@ -229,6 +229,10 @@ static qp_pipeline *pipeline_new(const char *path)
                     .help = "a pipeline of your own",
                     .source = qp_arena_cstr(mem, path),
                     .self = p};
+    if (!p->op.name || !p->op.source) {
+        qp_arena_free(mem);
+        return NULL;
+    }
     return p;
 }
 

@@ -118,6 +118,17 @@ static const yaml_node_t **word_of(words *w, const char *key)
     return NULL;
 }
 
+/* Refuses a key that stands before in the same table: libyaml keeps both. */
+static qp_code once(qp_loader *l, const yaml_node_t *table, const yaml_node_pair_t *pair)
+{
+    const yaml_node_t *key = qp_loader_node(l, pair->key);
+    const char *name = (const char *)key->data.scalar.value;
+    for (const yaml_node_pair_t *p = table->data.mapping.pairs.start; p < pair; p++)
+        if (strcmp((const char *)qp_loader_node(l, p->key)->data.scalar.value, name) == 0)
+            return qp_loader_refuse(l, key, "'%s' is given twice", name);
+    return QP_OK;
+}
+
 static qp_code read_words(qp_loader *l, const yaml_node_t *node, words *w)
 {
     if (node->type != YAML_MAPPING_NODE)
@@ -128,8 +139,8 @@ static qp_code read_words(qp_loader *l, const yaml_node_t *node, words *w)
         const yaml_node_t **word = name ? word_of(w, name) : NULL;
         if (!name)
             return l->err->code;
-        if (word && *word)
-            return qp_loader_refuse(l, key, "'%s' is given twice", name);
+        if (once(l, node, p) != QP_OK)
+            return l->err->code;
         if (word)
             *word = qp_loader_node(l, p->value);
     }
@@ -226,9 +237,11 @@ static qp_code read_sets(qp_loader *l, const yaml_node_t *node, const words *w, 
         code = read_in(l, w->in, s);
     else if (s->op->in_min > 0 && !first)
         s->n_in = 1;
+    char most[16] = "";
+    if (s->op->in_max > s->op->in_min)
+        snprintf(most, sizeof most, " to %d", s->op->in_max);
     if (code == QP_OK && (s->n_in < s->op->in_min || s->n_in > s->op->in_max))
-        code = qp_loader_refuse(l, node, "'%s' reads %d%s sets, %d given", s->op->name, s->op->in_min,
-                                s->op->in_max > s->op->in_min ? " or more" : "", s->n_in);
+        code = qp_loader_refuse(l, node, "'%s' reads %d%s sets, %d given", s->op->name, s->op->in_min, most, s->n_in);
     const char *name = code == QP_OK && w->as ? qp_loader_text(l, w->as, "as") : NULL;
     if (!name)
         return l->err->code;
@@ -260,7 +273,7 @@ static const char *option_text(qp_loader *l, const yaml_node_t *node, const char
         }
         qp_buf_fmt(&all, "%s%s", all.n ? "," : "", text);
     }
-    char *text = qp_arena_cstr(l->p->mem, all.at ? all.at : "");
+    char *text = all.oom ? NULL : qp_arena_cstr(l->p->mem, all.at ? all.at : "");
     qp_buf_free(&all);
     if (!text)
         qp_oom(l->err);
@@ -335,6 +348,8 @@ static qp_code read_repeat(qp_loader *l, const yaml_node_t *node, int depth, qp_
     for (yaml_node_pair_t *p = node->data.mapping.pairs.start; p < node->data.mapping.pairs.top && code == QP_OK; p++) {
         const yaml_node_t *key = qp_loader_node(l, p->key), *value = qp_loader_node(l, p->value);
         code = read_repeat_key(l, key, value, depth, s);
+        if (code == QP_OK)
+            code = once(l, node, p);
         if (code == QP_OK && strcmp((const char *)key->data.scalar.value, "until") == 0)
             until = value;
     }

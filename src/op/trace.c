@@ -33,12 +33,6 @@ void qp_trace_free(qp_trace *t)
     free(t);
 }
 
-void qp_trace_clear(qp_trace *t)
-{
-    t->n = 0;
-    memset(t->ms, 0, sizeof t->ms);
-}
-
 const qp_step *qp_trace_steps(const qp_trace *t, uint32_t *n)
 {
     *n = t->n;

@@ -192,7 +192,7 @@ static double granker_twin(const bench *b, qp_list ret, uint32_t i, float alpha)
 
 static void granker(bench *b)
 {
-    qp_set x = draw(b), y = qp_granker(&b->q, x, .3f), z = qp_granker(&b->q, qp_join(&b->q, y, draw(b)), .3f);
+    qp_set x = draw(b), y = qp_granker(&b->q, x, .3f, 1), z = qp_granker(&b->q, qp_join(&b->q, y, draw(b)), .3f, 1);
     best_first(y.nodes);
     best_first(z.nodes);
     assert_int_equal(y.nodes.n, x.nodes.n);

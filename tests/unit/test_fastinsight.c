@@ -93,7 +93,7 @@ static void the_formulas(void **state)
     (void)state;
     hand h;
     begin(&h);
-    qp_set ret = qp_granker(&h.q, qp_search(&h.q, "node.dense", 2), .2f);
+    qp_set ret = qp_granker(&h.q, qp_search(&h.q, "node.dense", 2), .2f, 1);
     expect(ret.nodes, 2, (qp_id[]){1, 0}, (double[]){2, 1});
     qp_set add = qp_stex(&h.q, ret, 1);
     expect(add.nodes, 2, (qp_id[]){2, 3}, (double[]){2.3, 1.15});
@@ -101,7 +101,7 @@ static void the_formulas(void **state)
     assert_int_equal(add.nodes.at[0].via, 1);
     assert_int_equal(add.nodes.at[1].from->id, 1);
     assert_int_equal(add.nodes.at[1].via, 3);
-    ret = qp_granker(&h.q, qp_join(&h.q, ret, add), .2f);
+    ret = qp_granker(&h.q, qp_join(&h.q, ret, add), .2f, 1);
     expect(ret.nodes, 4, (qp_id[]){2, 1, 0, 3}, (double[]){3.35, 1.8, 1.6, -.24});
     assert_int_equal(ret.nodes.at[0].from->id, 1); /* kept by GRanker */
     assert_int_equal(qp_stex(&h.q, ret, 1).nodes.n, 0);
@@ -195,7 +195,7 @@ static void the_trace_counts(void **state)
     assert_int_equal(s[6].model_passes, 2);
     assert_int_equal(s[12].model_passes, 1);
     assert_int_equal(s[12].out, 5);
-    assert_string_equal(s[2].options, "alpha=0.2");
+    assert_string_equal(s[2].options, "alpha=0.2 scale=1");
     qp_trace_free(h.q.trace);
     qp_query_end(&h.q);
 }
