@@ -13,11 +13,11 @@ typedef struct qp_bench_ctx {
 } qp_bench_ctx;
 
 /* The models that these options' methods and task need, as QP_NEEDS_*, so that they can be opened. */
-qp_code qp_evaluate_needs(const qp_eval_options *, unsigned *needs, qp_err *);
+qp_code qp_evaluate_needs(const char *dataset, const qp_eval_options *, unsigned *needs, qp_err *);
 
 /* Runs the methods on the questions of a data set folder, one question at a time unless `-o jobs=N`, and reports in the
- * shape of docs/cli.md; `*json` is malloc'ed. Settings that are the evaluation's own (metrics, task, split, graph,
- * first, share, extract, jobs: table in plan.c) are taken, the others go to the methods. Times are those of each method
+ * shape of report.c; `*json` is malloc'ed. Settings that are the evaluation's own (metrics, task, split, graph,
+ * start, share, extract, jobs: table in plan.c) are taken, the others go to the methods. Times are those of each method
  * alone: what several methods ask of the models for one question is computed once and charged to each.
  * QP_INPUT: a broken line in the folder, an unknown method, option, metric; whatever fails on the first question. */
 qp_code qp_evaluate(const qp_bench_ctx *, const char *dataset, const qp_eval_options *, char **json, qp_err *);

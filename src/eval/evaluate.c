@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/thread.h"
 #include "eval/evaluation.h"
+#include "eval/titles.h"
 #include "store/snapshot.h"
 
 /* Numbers the index's documents in its own order; a node without one is known by its name. */
@@ -154,9 +155,6 @@ static qp_code write_runs(qp_evaluation *e, qp_err *err)
     qp_ranking *of = qp_new(e->mem, qp_ranking, e->judgements.n);
     qp_code code = of ? QP_OK : qp_oom(err);
 
-    if (name && !hole && e->n_methods > 1)
-        return qp_fail(err, QP_INPUT, "--run %s: %u methods write here; put %%s where the method's name shall stand",
-                       name, e->n_methods);
     for (uint32_t c = 0; name && c < e->n_methods && code == QP_OK; c++) {
         qp_str path = hole ? qp_arena_fmt(e->mem, "%.*s%s%s", (int)(hole - name), name, e->contenders[c].name, hole + 2)
                            : qp_str_of(name);
@@ -169,13 +167,34 @@ static qp_code write_runs(qp_evaluation *e, qp_err *err)
     return code;
 }
 
+static qp_code read_judgements(qp_evaluation *e, qp_err *err)
+{
+    qp_titles *titles = NULL;
+    qp_code code = QP_OK;
+
+    if (!qp_str_ends(qp_str_of(e->dataset), QP_STR(".json")))
+        return qp_judgements_read(e->dataset, NULL, e->documents, e->mem, &e->judgements, err);
+    code = qp_titles_make(e->ctx->snapshot, &titles, e->mem, err);
+    if (code == QP_OK)
+        code = qp_judgements_read(e->dataset, &(qp_titled){qp_titles_find, titles}, e->documents, e->mem,
+                                  &e->judgements, err);
+    qp_titles_free(titles);
+    return code;
+}
+
 static qp_code run(qp_evaluation *e, crew *c, char **json, qp_err *err)
 {
     const qp_eval_options *o = e->options;
     qp_code code = number_documents(e, err);
 
     if (code == QP_OK)
-        code = qp_judgements_read(e->dataset, e->documents, e->mem, &e->judgements, err);
+        code = read_judgements(e, err);
+    if (code == QP_OK && e->judgements.strangers) {
+        qp_str line =
+            qp_arena_fmt(e->mem, "%s: %llu judgements are of questions that queries.jsonl does not have: left out",
+                         e->dataset, (unsigned long long)e->judgements.strangers);
+        warn(e, line.at ? line.at : "");
+    }
     if (code == QP_OK)
         code = qp_plan_make(e, err);
     if (code == QP_OK)

@@ -1,5 +1,6 @@
 #include "eval/judgements.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <yyjson.h>
 
@@ -39,20 +40,12 @@ uint32_t qp_document_number(qp_map *documents, qp_str id)
 }
 
 /* Calls take on each line that is not blank, without its line end. */
-static qp_code read_lines(reader *r, const char *folder, const char *name, bool needed,
-                          qp_code (*take)(reader *, qp_str line))
+static qp_code take_lines(reader *r, qp_str bytes, qp_code (*take)(reader *, qp_str line))
 {
-    qp_buf bytes = {0};
     qp_code code = QP_OK;
 
-    r->path = qp_path_join(r->mem, folder, name);
-    if (!r->path)
-        return qp_oom(r->err);
-    if (!needed && !qp_path_exists(r->path))
-        return QP_OK;
-    code = qp_file_read(r->path, 0, &bytes, r->err);
     r->line = 0;
-    for (qp_str rest = qp_buf_view(&bytes); code == QP_OK && rest.at && rest.n;) {
+    for (qp_str rest = bytes; code == QP_OK && rest.at && rest.n;) {
         qp_str line = qp_str_split(rest, '\n', &rest);
 
         r->line++;
@@ -61,6 +54,21 @@ static qp_code read_lines(reader *r, const char *folder, const char *name, bool 
         if (qp_str_trim(line).n)
             code = take(r, line);
     }
+    return code;
+}
+
+static qp_code read_lines(reader *r, const char *folder, const char *name, bool needed,
+                          qp_code (*take)(reader *, qp_str line))
+{
+    qp_buf bytes = {0};
+
+    r->path = qp_path_join(r->mem, folder, name);
+    if (!r->path)
+        return qp_oom(r->err);
+    if (!needed && !qp_path_exists(r->path))
+        return QP_OK;
+    qp_code code = qp_file_read(r->path, 0, &bytes, r->err);
+    code = code ? code : take_lines(r, qp_buf_view(&bytes), take);
     qp_buf_free(&bytes);
     return code;
 }
@@ -182,7 +190,7 @@ static bool parse_grade(qp_str s, double *grade)
     memcpy(text, s.at, s.n);
     text[s.n] = 0;
     *grade = strtod(text, &end);
-    return *end == 0 && *grade == *grade;
+    return *end == 0 && isfinite(*grade);
 }
 
 static qp_code add_row(reader *r, qp_str question, qp_str document, double grade)
@@ -289,7 +297,30 @@ static qp_code settle_all(reader *r)
     return code;
 }
 
-qp_code qp_judgements_read(const char *folder, qp_map *documents, qp_arena *mem, qp_judgements *out, qp_err *err)
+static qp_code read_folder(reader *r, const char *folder)
+{
+    qp_code code = read_lines(r, folder, "queries.jsonl", true, take_query);
+
+    if (code == QP_OK)
+        code = read_lines(r, folder, "answers.jsonl", false, take_answer);
+    return code == QP_OK ? read_lines(r, folder, "qrels.tsv", false, take_qrel) : code;
+}
+
+static qp_code read_hipporag(reader *r, const char *path, const qp_titled *titled)
+{
+    qp_beir lines;
+    qp_code code = qp_hipporag_read(path, titled, &lines, r->err);
+
+    r->path = path;
+    code = code ? code : take_lines(r, qp_buf_view(&lines.queries), take_query);
+    code = code ? code : take_lines(r, qp_buf_view(&lines.answers), take_answer);
+    code = code ? code : take_lines(r, qp_buf_view(&lines.qrels), take_qrel);
+    qp_beir_free(&lines);
+    return code;
+}
+
+qp_code qp_judgements_read(const char *dataset, const qp_titled *titled, qp_map *documents, qp_arena *mem,
+                           qp_judgements *out, qp_err *err)
 {
     reader r = {.documents = documents, .mem = mem, .out = out, .err = err};
     qp_code code;
@@ -297,11 +328,7 @@ qp_code qp_judgements_read(const char *folder, qp_map *documents, qp_arena *mem,
     *out = (qp_judgements){.number = qp_map_new()};
     if (!out->number)
         return qp_oom(err);
-    code = read_lines(&r, folder, "queries.jsonl", true, take_query);
-    if (code == QP_OK)
-        code = read_lines(&r, folder, "answers.jsonl", false, take_answer);
-    if (code == QP_OK)
-        code = read_lines(&r, folder, "qrels.tsv", false, take_qrel);
+    code = titled ? read_hipporag(&r, dataset, titled) : read_folder(&r, dataset);
     if (code == QP_OK)
         code = settle_all(&r);
     free(r.rows);

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/map.h"
+#include "eval/hipporag.h"
 
 typedef struct qp_judgement {
     uint32_t document; /* number in the map of documents */
@@ -35,9 +36,10 @@ typedef struct qp_judgements {
     uint64_t strangers; /* judgements and answers of questions that queries.jsonl does not have: left out */
 } qp_judgements;
 
-/* `documents` numbers document ids in the order they were put; ids seen here for the first time are added. What is
+/* titled null: a folder in BEIR's layout; else a question file of HippoRAG's. `documents` numbers document ids in the order they were put; ids seen here for the first time are added. What is
  * read lives in the arena; the map of numbers is freed with qp_judgements_free. */
-qp_code qp_judgements_read(const char *folder, qp_map *documents, qp_arena *, qp_judgements *, qp_err *);
+qp_code qp_judgements_read(const char *dataset, const qp_titled *, qp_map *documents, qp_arena *, qp_judgements *,
+                           qp_err *);
 void qp_judgements_free(qp_judgements *);
 
 /* The grade of a document for a question; 0 where it was not judged. */

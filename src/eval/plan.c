@@ -1,6 +1,7 @@
 /* Which questions, contenders and metrics an evaluation has, from its options. */
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "base/random.h"
 #include "eval/evaluation.h"
 #include "op/op.h"
@@ -8,13 +9,13 @@
 static const qp_opt table[] = {
     {"metrics", "what is measured, as ndcg@10,recall@100; unset: what suits the task", QP_TEXT,
      offsetof(qp_plan, metrics), NULL, 0, 0, NULL},
-    {"task", "retrieval: rankings against qrels.tsv; answers: also answer, against answers.jsonl", QP_ENUM,
-     offsetof(qp_plan, task), "retrieval", 0, 0, "retrieval|answers"},
+    {"task", "retrieval: rankings against qrels.tsv; answers: also answer, against answers.jsonl; auto: what is there",
+     QP_ENUM, offsetof(qp_plan, task), "auto", 0, 0, "auto|retrieval|answers"},
     {"extract", "answers: quote, do not write", QP_BOOL, offsetof(qp_plan, extract), "false", 0, 0, NULL},
     {"split", "only one half of the questions, drawn with the seed: tune on dev, report on test", QP_ENUM,
      offsetof(qp_plan, split), "all", 0, 0, "all|dev|test"},
     {"graph", "edge types that tr and misstr look at", QP_TEXT, offsetof(qp_plan, graph), "*", 0, 0, NULL},
-    {"first", "the contender whose first ten the correlations with recall start from", QP_TEXT,
+    {"start", "the contender whose first ten the correlations with recall start from", QP_TEXT,
      offsetof(qp_plan, first), "vector", 0, 0, NULL},
     {"compare", "differences in the report: of all pairs, or none", QP_ENUM, offsetof(qp_plan, compare), "all", 0, 0,
      "all|none"},
@@ -99,6 +100,9 @@ static qp_code choose_contenders(qp_evaluation *e, const qp_setting *settings, s
     }
     e->contenders = all;
     e->n_contenders = e->n_methods + (uint32_t)o->n_runs;
+    if (o->run_file && !strstr(o->run_file, "%s") && e->n_methods > 1)
+        return qp_fail(err, QP_INPUT, "--run %s: %u methods write here; put %%s where the method's name shall stand",
+                       o->run_file, e->n_methods);
     return QP_OK;
 }
 
@@ -172,6 +176,18 @@ static qp_code choose_metrics(qp_evaluation *e, qp_err *err)
     return qp_metrics_parse(list, e->depth, &e->metrics, &e->n_metrics, e->mem, err);
 }
 
+/* Rankings where there are judgements of them, answers where there are only those. */
+static qp_code choose_task(qp_evaluation *e, qp_err *err)
+{
+    char *qrels = qp_path_join(e->mem, e->dataset, "qrels.tsv");
+    char *answers = qp_path_join(e->mem, e->dataset, "answers.jsonl");
+
+    if (!qrels || !answers)
+        return qp_oom(err);
+    e->plan.task = !qp_path_exists(qrels) && qp_path_exists(answers) ? "answers" : "retrieval";
+    return QP_OK;
+}
+
 /* Settings read, contenders known. */
 static qp_code prepare(qp_evaluation *e, qp_err *err)
 {
@@ -179,22 +195,24 @@ static qp_code prepare(qp_evaluation *e, qp_err *err)
     size_t n_settings = 0;
     qp_code code = part_settings(e, &settings, &n_settings, err);
 
+    if (code == QP_OK && strcmp(e->plan.task, "auto") == 0)
+        code = choose_task(e, err);
     e->depth = e->options->top ? e->options->top : 100;
     return code == QP_OK ? choose_contenders(e, settings, n_settings, err) : code;
 }
 
-qp_code qp_evaluate_needs(const qp_eval_options *options, unsigned *needs, qp_err *err)
+qp_code qp_evaluate_needs(const char *dataset, const qp_eval_options *options, unsigned *needs, qp_err *err)
 {
     /* Which methods run by default depends on whether there is a reranker: ask for one. */
     const qp_bench_ctx all = {.ranker = &(qp_model){.name = ""}};
-    qp_evaluation e = {.ctx = &all, .options = options, .mem = qp_arena_new()};
+    qp_evaluation e = {.ctx = &all, .options = options, .dataset = dataset, .mem = qp_arena_new()};
     qp_code code = e.mem ? prepare(&e, err) : qp_oom(err);
 
     *needs = 0;
     for (uint32_t c = 0; c < e.n_methods && code == QP_OK; c++)
         *needs |= e.contenders[c].op->needs;
-    if (code == QP_OK && strcmp(e.plan.task, "answers") == 0 && !e.plan.extract)
-        *needs |= QP_NEEDS_WRITER;
+    if (code == QP_OK && strcmp(e.plan.task, "answers") == 0) /* sentences are compared by meaning too, as in ask */
+        *needs |= QP_NEEDS_EMBEDDER | (e.plan.extract ? 0 : QP_NEEDS_WRITER);
     qp_contenders_free(e.contenders, e.n_contenders);
     qp_arena_free(e.mem);
     return code;

@@ -1,4 +1,4 @@
-/* The evaluation as JSON, in the shape of docs/cli.md. */
+/* The evaluation as JSON. */
 #include <math.h>
 #include <stdlib.h>
 #include <yyjson.h>
