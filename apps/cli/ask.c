@@ -2,6 +2,7 @@
 #include "json.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +21,8 @@ typedef struct session {
 
 static void on_token(void *user, const char *text, size_t n)
 {
-    (void)user;
-    fwrite(text, 1, n, stdout);
+    ((session *)user)->streamed = true;
+    print_plain(text, n);
     fflush(stdout);
 }
 
@@ -45,11 +46,16 @@ static const char *run_name(yyjson_val *hit)
     return *document ? document : member(hit, "id");
 }
 
-static bool named_before(yyjson_val *hits, size_t i, const char *name)
+static bool named_before(yyjson_val *hits, yyjson_val *here, const char *name)
 {
-    for (size_t j = 0; j < i; j++)
-        if (strcmp(run_name(yyjson_arr_get(hits, j)), name) == 0)
+    yyjson_val *hit;
+    size_t i, n;
+    yyjson_arr_foreach(hits, i, n, hit) {
+        if (hit == here)
+            return false;
+        if (strcmp(run_name(hit), name) == 0)
             return true;
+    }
     return false;
 }
 
@@ -58,14 +64,17 @@ static void run_lines(FILE *out, yyjson_val *root, const char *question)
     yyjson_val *hits = yyjson_obj_get(root, "hits"), *hit;
     size_t i, n;
     unsigned rank = 0;
+    float last = INFINITY; /* scores fall with the rank: trec_eval sorts by them */
     yyjson_arr_foreach(hits, i, n, hit) {
         const char *name = run_name(hit);
-        if (named_before(hits, i, name))
+        if (named_before(hits, hit, name))
             continue;
         put_id(out, question);
         fputs(" Q0 ", out);
         put_id(out, name);
-        fprintf(out, " %u %.9g ", ++rank, yyjson_get_num(yyjson_obj_get(hit, "score")));
+        float score = (float)yyjson_get_num(yyjson_obj_get(hit, "score"));
+        last = score < last ? score : nextafterf(last, -INFINITY);
+        fprintf(out, " %u %.9g ", ++rank, (double)last);
         put_id(out, member(root, "method"));
         fputc('\n', out);
     }
@@ -76,6 +85,7 @@ static void run_lines(FILE *out, yyjson_val *root, const char *question)
 static qp_code ask_one(session *s, const char *id, const char *text, qp_err *err)
 {
     char *json = NULL;
+    s->streamed = false;
     s->options.id = id;
     qp_code code = s->call(s->index, text, &s->options, &json, err);
     if (code)
@@ -93,7 +103,14 @@ static qp_code ask_one(session *s, const char *id, const char *text, qp_err *err
     return QP_OK;
 }
 
-/* A question that finds nothing, or is refused, is told on stderr and the rest goes on; anything else ends it. */
+static const char *first_member(yyjson_val *object, const char *name, const char *other)
+{
+    const char *text = member(object, name);
+    return *text ? text : member(object, other);
+}
+
+/* A question that finds nothing, or is refused, is told on stderr and the rest goes on; anything else ends it. The exit
+ * code tells of a refusal, too. */
 static int ask_file(session *s)
 {
     FILE *file = strcmp(s->c->queries, "-") == 0 ? stdin : fopen(s->c->queries, "rb");
@@ -103,28 +120,36 @@ static int ask_file(session *s)
     }
     char *line = NULL;
     size_t cap = 0, number = 0;
-    int result = 0;
+    int result = 0, refused = 0;
     for (ssize_t n; result == 0 && (n = getline(&line, &cap, file)) >= 0;) {
         number++;
         if (strspn(line, " \t\r\n") == (size_t)n)
             continue;
         yyjson_doc *doc = yyjson_read(line, (size_t)n, 0);
         yyjson_val *root = yyjson_doc_get_root(doc);
-        const char *id = member(root, "_id"), *text = member(root, "text");
+        const char *id = first_member(root, "_id", "id"), *text = first_member(root, "text", "question");
         qp_err err = {0};
-        if (!doc || !*id)
+        if (!doc || !*id) {
             fprintf(stderr, "quipu: %s:%zu: {\"_id\":...,\"text\":...} was wanted; line left out\n", s->c->queries,
                     number);
-        else if (ask_one(s, id, text, &err))
+            refused = QP_INPUT;
+        } else if (ask_one(s, id, text, &err)) {
             result = session_fail(err.code, &err);
-        if (result == QP_NONE || result == QP_INPUT)
+        }
+        if (result == QP_NONE || result == QP_INPUT) {
+            refused = result == QP_INPUT ? QP_INPUT : refused;
             result = 0;
+        }
         yyjson_doc_free(doc);
+    }
+    if (!result && ferror(file)) {
+        fprintf(stderr, "quipu: %s: reading failed: %s\n", s->c->queries, strerror(errno));
+        result = QP_INPUT;
     }
     free(line);
     if (file != stdin)
         fclose(file);
-    return result;
+    return result ? result : refused;
 }
 
 static int ask(cli *c, asker call)
@@ -150,7 +175,7 @@ static int ask(cli *c, asker call)
                                  .watch = session_watch(c)};
     if (call == qp_index_ask && !c->json && !c->extract && c->writer && isatty(STDOUT_FILENO)) {
         s.options.token = on_token;
-        s.streamed = true;
+        s.options.watch.user = &s; /* progress and warnings do not look at it */
     }
     if (c->run && !(s.run = fopen(c->run, "wb"))) {
         fprintf(stderr, "quipu: %s: cannot be written: %s\n", c->run, strerror(errno));
@@ -161,7 +186,8 @@ static int ask(cli *c, asker call)
     int result = c->queries ? ask_file(&s) : 0;
     if (!c->queries && ask_one(&s, NULL, c->args[0], &err))
         result = session_fail(err.code, &err);
-    if (s.run && fclose(s.run) && !result) {
+    bool lost = s.run && ferror(s.run);
+    if (s.run && (fclose(s.run) || lost) && !result) {
         fprintf(stderr, "quipu: %s: cannot be written: %s\n", c->run, strerror(errno));
         result = QP_INPUT;
     }

@@ -4,7 +4,7 @@
 
 #include <quipu.h>
 
-enum { MOST_SETTINGS = 64, MOST_RUNS = 32 };
+enum { MOST_SETTINGS = 64, MOST_RUNS = 1024 };
 
 /* What the flags said, with the defaults filled in. Strings are argv's, the environment's or the config file's. */
 typedef struct cli {
@@ -71,6 +71,8 @@ const char *dim(void);
 const char *plain(void);
 /* Text wrapped to the terminal's width, each line indented; white space runs become one blank. At most `lines`. */
 void print_wrapped(const char *text, size_t n, int indent, int lines);
+/* As it is, but for control characters: a document's stay out of the terminal. */
+void print_plain(const char *text, size_t n);
 int print_width(void);
 
 /* ---- manual.c ---- */

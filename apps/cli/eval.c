@@ -4,10 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The columns of the table, where the report has them. */
-static const char *const shown[] = {"ndcg@10", "recall@10", "mrr", "map", "hit@10", "tr@10", "misstr@10"};
-enum { SHOWN = sizeof shown / sizeof *shown };
-
 static double mean_of(yyjson_val *method, const char *metric, double *low, double *high)
 {
     yyjson_val *m = yyjson_obj_get(yyjson_obj_get(method, "metrics"), metric);
@@ -16,36 +12,54 @@ static double mean_of(yyjson_val *method, const char *metric, double *low, doubl
     return yyjson_get_num(yyjson_obj_get(m, "mean"));
 }
 
+/* What was measured, by the first method: all have the same. */
+static yyjson_val *metrics_of(yyjson_val *root)
+{
+    return yyjson_obj_get(yyjson_arr_get_first(yyjson_obj_get(root, "methods")), "metrics");
+}
+
+/* The first metric of the report: intervals and differences are shown for it. */
+static const char *first_metric(yyjson_val *root)
+{
+    yyjson_obj_iter each = yyjson_obj_iter_with(metrics_of(root));
+    const char *name = yyjson_get_str(yyjson_obj_iter_next(&each));
+    return name ? name : "";
+}
+
 static double latency(yyjson_val *method, const char *stage, const char *quantile)
 {
     return yyjson_get_num(yyjson_obj_get(yyjson_obj_get(yyjson_obj_get(method, "latency_ms"), stage), quantile));
 }
 
+static int column_width(yyjson_val *name)
+{
+    return yyjson_get_len(name) > 7 ? (int)yyjson_get_len(name) : 7;
+}
+
 static void table(yyjson_val *root)
 {
-    yyjson_val *methods = yyjson_obj_get(root, "methods"), *m;
-    size_t i, n;
+    yyjson_val *methods = yyjson_obj_get(root, "methods"), *m, *key, *value;
+    size_t i, n, k, all;
     printf("%s%-28s", bold(), "method");
-    for (int k = 0; k < SHOWN; k++)
-        printf(" %9s", shown[k]);
+    yyjson_obj_foreach(metrics_of(root), k, all, key, value)
+        printf(" %*s", column_width(key), yyjson_get_str(key));
     printf(" %8s %8s %7s%s\n", "p50 ms", "p95 ms", "passes", plain());
     yyjson_arr_foreach(methods, i, n, m) {
         printf("%-28.28s", member(m, "name"));
-        for (int k = 0; k < SHOWN; k++) {
-            double low, high, mean = mean_of(m, shown[k], &low, &high);
-            if (yyjson_obj_get(yyjson_obj_get(m, "metrics"), shown[k]))
-                printf(" %9.4f", mean);
-            else
-                printf(" %9s", "-");
-        }
+        yyjson_obj_foreach(yyjson_obj_get(m, "metrics"), k, all, key, value)
+            printf(" %*.4f", column_width(key), yyjson_get_num(yyjson_obj_get(value, "mean")));
         printf(" %8.1f %8.1f %7.1f\n", latency(m, "total", "p50"), latency(m, "total", "p95"),
                yyjson_get_num(yyjson_obj_get(m, "model_passes")));
     }
-    printf("\n%sndcg@10 with 95%% intervals%s\n", bold(), plain());
+    printf("\n%s%s with 95%% intervals%s\n", bold(), first_metric(root), plain());
     yyjson_arr_foreach(methods, i, n, m) {
-        double low, high, mean = mean_of(m, "ndcg@10", &low, &high);
+        double low, high, mean = mean_of(m, first_metric(root), &low, &high);
         printf("  %-28.28s %.4f [%.4f, %.4f]\n", member(m, "name"), mean, low, high);
     }
+    yyjson_arr_foreach(methods, i, n, m)
+        if (yyjson_get_uint(yyjson_obj_get(m, "failures")))
+            printf("%s: %.0f questions failed and count as empty; the first: %s\n", member(m, "name"),
+                   yyjson_get_num(yyjson_obj_get(m, "failures")), member(m, "first_failure"));
 }
 
 static void differences(yyjson_val *root)
@@ -56,7 +70,7 @@ static void differences(yyjson_val *root)
         return;
     printf("\n%sdifferences (paired randomisation test)%s\n", bold(), plain());
     yyjson_arr_foreach(all, i, n, d) {
-        if (strcmp(member(d, "metric"), "ndcg@10") != 0 && strcmp(member(d, "metric"), "recall@10") != 0)
+        if (strcmp(member(d, "metric"), first_metric(root)) != 0)
             continue;
         printf("  %-9s %s - %s: %+.4f [%+.4f, %+.4f], p = %.4f\n", member(d, "metric"), member(d, "a"), member(d, "b"),
                yyjson_get_num(yyjson_obj_get(d, "difference")), yyjson_get_num(yyjson_obj_get(d, "low")),
@@ -72,7 +86,7 @@ int run_eval(cli *c)
         return refused;
     qp_err err = {0};
     char *json = NULL;
-    qp_eval_options o = {.methods = c->method ? c->method : "vector,bm25,hybrid,rerank,gar,fastinsight",
+    qp_eval_options o = {.methods = c->method, /* null: the library knows what suits */
                          .settings = c->settings,
                          .n_settings = c->n_settings,
                          .top = (uint32_t)c->top,

@@ -80,7 +80,7 @@ static int setting(cli *c, const char *value)
 static int with_run(cli *c, const char *value)
 {
     if (c->n_runs == MOST_RUNS)
-        return refuse("--with-run", value, "at most 32 runs");
+        return refuse("--with-run", value, "at most 1024 runs");
     c->runs[c->n_runs++] = value;
     return 0;
 }

@@ -1,5 +1,6 @@
 #include "cli.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +16,8 @@ const verb verbs[] = {
     {"ask", "QUESTION", "Answer with citations; needs no server and no key.", "smokwjxQrecDl" MODELS COMMON, 0, 1,
      run_ask},
     {"retrieve", "QUESTION", "Ranked evidence, no answer.", "smokwjxQrD" MODELS COMMON, 0, 1, run_retrieve},
-    {"eval", "DATASET", "Methods against judgements: queries.jsonl and qrels.tsv of a data set folder.",
+    {"eval", "DATASET",
+     "Methods against judgements: of a data set folder (queries.jsonl, qrels.tsv), or HippoRAG's question file.",
      "smokjrRHnB" MODELS COMMON, 1, 1, run_eval},
     {"methods", "[NAME]", "The methods, or the manual of one.", "j" COMMON, 0, 1, run_methods},
     {"ops", "[NAME]", "The operators that methods and pipelines are made of, or the manual of one.", "j" COMMON, 0, 1,
@@ -83,5 +85,10 @@ int main(int argc, char **argv)
     if (code)
         return code;
     print_colors(&c);
-    return v->run(&c);
+    int result = v->run(&c);
+    if ((fflush(stdout) || ferror(stdout)) && !result) {
+        fprintf(stderr, "quipu: standard output cannot be written: %s\n", strerror(errno));
+        result = QP_INPUT;
+    }
+    return result;
 }

@@ -28,6 +28,16 @@ static const char *const filter[] = {
     "Example: --where \"year >= 2001 and (lang in ('en', 'de') or not lang exists) and title ~ 'graph'\"",
     NULL};
 
+/* What --embedder, --reranker and --writer take, and what they read from the environment. */
+static const char *const models[] = {
+    "MODEL: a name of `quipu model list`, a .gguf file, none, or a service:",
+    "    openai:NAME[@URL] (embeds, writes)   ollama:NAME[@URL] (embeds, writes)",
+    "    jina:NAME[@URL] (embeds, reranks)    cohere:NAME[@URL] (reranks)",
+    "Keys: OPENAI_API_KEY, OLLAMA_API_KEY, JINA_API_KEY, COHERE_API_KEY, else QUIPU_API_KEY. QUIPU_HTTP_TIMEOUT (60 "
+    "s),",
+    "    QUIPU_HTTP_DEADLINE (180 s), QUIPU_HTTP_CONCURRENCY (4). `model pull`: QUIPU_HUB, HF_TOKEN.",
+    NULL};
+
 static const char exits[] = "0 fine; 1 usage; 2 input or option refused; 3 nothing found; 4 store damaged or busy;\n"
                             "5 model or provider failed; 70 a bug of ours; 130 stopped by Ctrl-C or a deadline";
 
@@ -43,7 +53,7 @@ static void overview(void)
 
 /* ---- methods and operators, from the catalogue ---- */
 
-/* The catalogue of "methods", "ops" or "index"; free it. Null after one line on stderr. */
+/* The catalogue, see qp_catalogue; free it. Null after one line on stderr. */
 static yyjson_doc *catalogue_read(const char *what)
 {
     char *json = NULL;
@@ -116,8 +126,8 @@ void manual_verb(const verb *v)
     flag_lines(v->flags);
     if (strchr(v->flags, 'm'))
         printf("\n`quipu methods` lists the methods, `quipu methods NAME` the options of one.\n");
-    if (strcmp(v->name, "index") == 0) {
-        yyjson_doc *doc = catalogue_read("index");
+    if (strcmp(v->name, "index") == 0 || strcmp(v->name, "eval") == 0 || strcmp(v->name, "bench") == 0) {
+        yyjson_doc *doc = catalogue_read(v->name);
         describe_options(yyjson_arr_get_first(yyjson_doc_get_root(doc)));
         yyjson_doc_free(doc);
     }
@@ -125,6 +135,10 @@ void manual_verb(const verb *v)
         printf("\nfilters (--where EXPR):\n");
     for (size_t i = 0; strchr(v->flags, 'w') && filter[i]; i++)
         printf("  %s\n", filter[i]);
+    if (strchr(v->flags, 'W'))
+        printf("\nmodels (--embedder, --reranker, --writer):\n");
+    for (size_t i = 0; strchr(v->flags, 'W') && models[i]; i++)
+        printf("  %s\n", models[i]);
 }
 
 int run_methods(cli *c)
@@ -199,10 +213,15 @@ void manual_page(void)
     printf(".SH FILTERS\n.nf\n");
     for (size_t i = 0; filter[i]; i++)
         roff(filter[i]);
+    printf(".fi\n.SH MODELS\n.nf\n");
+    for (size_t i = 0; models[i]; i++)
+        roff(models[i]);
     printf(".fi\n");
     roff_catalogue("index", "READING AND CUTTING");
     roff_catalogue("methods", "METHODS");
     roff_catalogue("ops", "OPERATORS");
+    roff_catalogue("eval", "EVALUATION");
+    roff_catalogue("bench", "BENCHMARK");
     printf(".SH ENVIRONMENT\n.TP\n.B QUIPU_STORE\nthe index, where \\-s is not given\n"
            ".TP\n.B QUIPU_MODELS\nfolder of the models\n"
            ".TP\n.B QUIPU_SHARE\nfolder that is looked in first for prompts/, pipelines/ and models/\n.TP\n.B "

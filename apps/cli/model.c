@@ -50,7 +50,7 @@ static int list(cli *c)
 }
 
 /* Where a model lies now. */
-static void print_place(const char *name)
+static void print_place(const cli *c, const char *name)
 {
     char *json = NULL, size[20];
     qp_err err = {0};
@@ -61,8 +61,14 @@ static void print_place(const char *name)
     size_t i, n;
     yyjson_arr_foreach(yyjson_doc_get_root(doc), i, n, model) {
         size_text(model, size);
-        if (!strcmp(member(model, "name"), name))
+        if (strcmp(member(model, "name"), name) != 0)
+            continue;
+        char *text = c->json ? yyjson_val_write(model, 0, NULL) : NULL;
+        if (c->json)
+            puts(text ? text : "{}");
+        else
             printf("%s: %s, %s\n", name, member(model, "path"), size);
+        qp_free(text);
     }
     yyjson_doc_free(doc);
     qp_free(json);
@@ -76,7 +82,7 @@ static int pull(cli *c)
         qp_code code = qp_model_pull(c->args[i], &watch, &err);
         if (code)
             return session_fail(code, &err);
-        print_place(c->args[i]);
+        print_place(c, c->args[i]);
     }
     return 0;
 }
@@ -105,7 +111,7 @@ static int import(cli *c)
     qp_code code = qp_model_import(c->args[1], name, c->settings, c->n_settings, &watch, &err);
     if (code)
         return session_fail(code, &err);
-    print_place(name);
+    print_place(c, name);
     return 0;
 }
 

@@ -47,6 +47,16 @@ static int columns(const char *at, size_t n)
     return count;
 }
 
+void print_plain(const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)text[i], next = i + 1 < n ? (unsigned char)text[i + 1] : 0;
+        bool space = c == '\n' || c == '\t', c1 = c == 0xc2 && next >= 0x80 && next < 0xa0; /* U+0080 to U+009F */
+        putchar((c < ' ' && !space) || c == 0x7f || c1 ? '?' : c);
+        i += c1;
+    }
+}
+
 void print_wrapped(const char *text, size_t n, int indent, int lines)
 {
     int width = print_width(), column = 0;
@@ -72,8 +82,7 @@ void print_wrapped(const char *text, size_t n, int indent, int lines)
         else
             printf("%*s", indent, "");
         column = column ? column + 1 + wide : indent + wide;
-        for (size_t b = from; b < i; b++) /* a document's control characters stay out of the terminal */
-            putchar((unsigned char)text[b] < ' ' || text[b] == 0x7f ? '?' : text[b]);
+        print_plain(text + from, i - from);
     }
     putchar('\n');
 }

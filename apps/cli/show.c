@@ -9,17 +9,26 @@ static unsigned long long whole(yyjson_val *object, const char *key)
     return yyjson_get_uint(yyjson_obj_get(object, key));
 }
 
+static void put(const char *text)
+{
+    print_plain(text, strlen(text));
+}
+
 /* "Title > 2. Chapter > 2.1. Section", or the id where there is no title. */
 static void print_name(yyjson_val *node)
 {
     const char *title = member(node, "title"), *heading = member(node, "heading");
-    printf("%s%s%s%s%s", bold(), *title ? title : member(node, "id"), plain(), *heading ? " > " : "", heading);
+    fputs(bold(), stdout);
+    put(*title ? title : member(node, "id"));
+    printf("%s%s", plain(), *heading ? " > " : "");
+    put(heading);
 }
 
 /* "manual.pdf, page 3, bytes 100-250": bytes of the document's text. */
 static void print_place(yyjson_val *at, unsigned long long from, unsigned long long to)
 {
-    printf("%s%s", dim(), member(at, "document"));
+    fputs(dim(), stdout);
+    put(member(at, "document"));
     if (yyjson_is_uint(yyjson_obj_get(at, "page")))
         printf(", page %llu", whole(at, "page"));
     printf(", bytes %llu-%llu%s\n", from, to, plain());
@@ -28,6 +37,21 @@ static void print_place(yyjson_val *at, unsigned long long from, unsigned long l
 static unsigned long long span(yyjson_val *at, size_t end)
 {
     return yyjson_get_uint(yyjson_arr_get(yyjson_obj_get(at, "span"), end));
+}
+
+/* The innermost of "Chapter > Section". */
+static const char *innermost(const char *heading)
+{
+    for (const char *next; (next = strstr(heading, " > ")); heading = next + 3)
+        ;
+    return heading;
+}
+
+static void print_edge(const char *relation, bool forward)
+{
+    fputs(forward ? "-" : "<-", stdout);
+    put(relation);
+    fputs(forward ? "-> " : "- ", stdout);
 }
 
 /* The way over the graph that led to a hit: each step by its title, or by its section where the title is the same. */
@@ -39,14 +63,16 @@ static void print_via(yyjson_val *hit, int indent)
     printf("%*s%s", indent, "", dim());
     yyjson_arr_foreach(via, i, n, step) {
         const char *title = member(step, "title"), *heading = member(step, "heading"), *relation;
-        const char *last = strrchr(heading, '>');
-        if (i == 0 || strcmp(title, before) != 0)
-            printf("%s%s", *title ? title : member(step, "id"), *heading ? " > " : "");
-        printf("%s ", last ? last + 2 : heading);
+        if (i == 0 || strcmp(title, before) != 0) {
+            put(*title ? title : member(step, "id"));
+            fputs(*heading ? " > " : "", stdout);
+        }
+        put(innermost(heading));
+        putchar(' ');
         before = title;
         relation = member(step, "relation");
         if (*relation)
-            printf(yyjson_get_bool(yyjson_obj_get(step, "forward")) ? "-%s-> " : "<-%s- ", relation);
+            print_edge(relation, yyjson_get_bool(yyjson_obj_get(step, "forward")));
     }
     printf("%s%s\n", n ? "here" : "found by search", plain());
 }
@@ -110,16 +136,18 @@ static void print_answer(yyjson_val *root, bool streamed)
 {
     const char *answer = member(root, "answer");
     if (streamed)
-        printf("\n\n");
-    else
-        print_wrapped(answer, strlen(answer), 0, 0);
+        printf("\n\n%schecked against the sources:%s\n", dim(), plain());
+    print_wrapped(answer, strlen(answer), 0, 0);
     if (!*member(root, "writer"))
         printf("%s(quoted from the sources; a writer composes an answer: --writer MODEL, see `quipu model list`)%s\n",
                dim(), plain());
     print_citations(root);
-    unsigned long long without = whole(root, "unsupported");
-    if (without)
-        printf("%llu sentence%s of the answer found no support in the sources.\n", without, without == 1 ? "" : "s");
+    yyjson_val *without = yyjson_obj_get(root, "unsupported_sentences"), *sentence;
+    size_t i, n;
+    if (yyjson_arr_size(without))
+        printf("\nwithout support in the sources:\n");
+    yyjson_arr_foreach(without, i, n, sentence)
+        print_wrapped(yyjson_get_str(sentence), yyjson_get_len(sentence), 4, 3);
     putchar('\n');
 }
 

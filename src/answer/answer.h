@@ -12,18 +12,22 @@ typedef struct qp_citation {
     bool supported; /* a sentence of the source was found that supports the sentence of the answer */
 } qp_citation;
 
+enum { QP_WITHOUT_MAX = 256 };
+
 typedef struct qp_answer {
     qp_str text; /* with [n] marks */
     const qp_citation *citations;
     uint32_t n_citations;
-    uint32_t unsupported; /* sentences of the answer marked so */
-    bool extracted;       /* quoted, not written */
+    uint32_t unsupported;  /* sentences of the answer that no source supports */
+    const qp_str *without; /* the first QP_WITHOUT_MAX of them, in order */
+    bool extracted;        /* quoted, not written */
     uint32_t prompt_tokens, answer_tokens;
 } qp_answer;
 
 typedef struct qp_answer_options {
     bool extract;
     uint32_t context_tokens, answer_tokens;
+    uint64_t seed;      /* of the writer */
     const char *prompt; /* a file that replaces prompts/answer.txt, or null */
     void (*token)(void *user, const char *text, size_t n);
     void *user;

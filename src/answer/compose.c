@@ -16,16 +16,21 @@ enum { MOST_MARKS = 8, LONGEST_PROMPT = 64 << 10 };
 
 /* ---- the prompt ---- */
 
+/* Each line begins with "> ": nothing in a source can pass for another source, the question or us. */
+static void add_quoted(qp_buf *out, qp_str text)
+{
+    while (text.n) {
+        qp_buf_text(out, "\n> ");
+        qp_buf_str(out, qp_str_split(text, '\n', &text));
+    }
+}
+
 static void add_sources(qp_buf *out, const qp_sources *s)
 {
     for (uint32_t i = 0; i < s->n; i++) {
-        const qp_source *source = &s->at[i];
-        qp_buf_fmt(out, "%s[%u] ", i ? "\n\n" : "", i + 1);
-        if (source->about.title.n) {
-            qp_buf_str(out, source->about.title);
-            qp_buf_char(out, '\n');
-        }
-        qp_buf_str(out, source->text);
+        qp_buf_fmt(out, "%s[%u]", i ? "\n\n" : "", i + 1);
+        add_quoted(out, s->at[i].about.title);
+        add_quoted(out, s->at[i].text);
     }
 }
 
@@ -59,7 +64,7 @@ static qp_code prompt_of(qp_query *q, const qp_sources *s, const char *file, qp_
     if (!code) {
         fill(&text, qp_buf_view(&template), q->text, s);
         *prompt = qp_arena_str(q->mem, qp_buf_view(&text));
-        code = text.oom ? qp_oom(err) : QP_OK;
+        code = text.oom || !prompt->at ? qp_oom(err) : QP_OK;
     }
     qp_buf_free(&template);
     qp_buf_free(&text);
@@ -69,6 +74,7 @@ static qp_code prompt_of(qp_query *q, const qp_sources *s, const char *file, qp_
 /* ---- writing ---- */
 
 typedef struct stream {
+    qp_query *q;
     void (*token)(void *user, const char *text, size_t n);
     void *user;
 } stream;
@@ -76,22 +82,26 @@ typedef struct stream {
 static bool on_token(void *user, const char *text, size_t n)
 {
     const stream *s = user;
-    s->token(s->user, text, n);
-    return true;
+    if (s->token)
+        s->token(s->user, text, n);
+    return !qp_query_over(s->q, "writer");
 }
 
 static qp_code generate(qp_query *q, qp_str prompt, const qp_answer_options *o, qp_str *text, qp_err *err)
 {
-    stream s = {o->token, o->user};
+    if (qp_query_over(q, "writer"))
+        return qp_fail(err, q->err.code, "%s", q->err.message);
+    stream s = {q, o->token, o->user};
     qp_sampling sampling = {.max_tokens = o->answer_tokens,
-                            .token = o->token ? on_token : NULL,
+                            .seed = o->seed,
+                            .token = o->token || q->deadline > 0 ? on_token : NULL,
                             .user = &s,
                             .cancel = q->cancel};
     qp_message message = {"user", prompt};
     double began = qp_now_ms();
     qp_code code = q->writer->generate(q->writer->self, &message, 1, &sampling, text, q->mem, err);
     qp_trace_add_model_ms(q, "write", qp_now_ms() - began);
-    return code;
+    return code || !q->err.code ? code : qp_fail(err, q->err.code, "%s", q->err.message);
 }
 
 /* ---- checking ---- */
@@ -109,12 +119,14 @@ static size_t read_marks(qp_str s, size_t i, uint32_t sources, claim *c)
     size_t at = i + 1;
     uint32_t number = 0;
     bool digits = false;
+    const uint32_t before = c->n_marks;
     for (; at < s.n && s.at[at] != ']'; at++) {
         char ch = s.at[at];
         if (isdigit((unsigned char)ch) && number < 100000) {
             number = number * 10 + (uint32_t)(ch - '0');
             digits = true;
         } else if (ch != ',' && ch != ' ' && ch != ';') {
+            c->n_marks = before;
             return 0;
         }
         bool ends = at + 1 < s.n && !isdigit((unsigned char)s.at[at + 1]);
@@ -124,7 +136,10 @@ static size_t read_marks(qp_str s, size_t i, uint32_t sources, claim *c)
             number = 0;
         }
     }
-    return at < s.n && digits ? at + 1 - i : 0;
+    if (at < s.n && digits)
+        return at + 1 - i;
+    c->n_marks = before;
+    return 0;
 }
 
 static claim claim_of(qp_query *q, qp_str sentence, uint32_t sources)
@@ -158,6 +173,7 @@ typedef struct checked {
     qp_support *support;
     qp_answer *answer;
     qp_citation *citations;
+    qp_str *without;
     uint32_t cap;
     qp_buf text;
 } checked;
@@ -199,8 +215,8 @@ static qp_code check_claim(checked *k, const claim *c, qp_err *err)
             return code;
         if (found)
             cite(k, found->source + 1, found);
-        else
-            k->answer->unsupported++;
+        else if (k->answer->unsupported++ < QP_WITHOUT_MAX)
+            k->without[k->answer->unsupported - 1] = c->text;
     }
     return QP_OK;
 }
@@ -245,9 +261,11 @@ qp_code qp_answer_compose(qp_query *q, const qp_sources *s, const qp_answer_opti
                  .sources = s,
                  .answer = answer,
                  .cap = MOST_CITATIONS,
-                 .citations = qp_new(q->mem, qp_citation, MOST_CITATIONS)};
-    if (!k.citations)
+                 .citations = qp_new(q->mem, qp_citation, MOST_CITATIONS),
+                 .without = qp_new(q->mem, qp_str, QP_WITHOUT_MAX)};
+    if (!k.citations || !k.without)
         return qp_oom(err);
+    answer->without = k.without;
     code = qp_support_open(q, s, &k.support, err);
     if (!code)
         code = check(&k, written, err);
@@ -259,7 +277,7 @@ qp_code qp_answer_compose(qp_query *q, const qp_sources *s, const qp_answer_opti
         if (!code)
             code = q->writer->count(q->writer->self, &written, 1, &answer->answer_tokens, err);
     }
-    if (!code && k.text.oom)
+    if (!code && (k.text.oom || !answer->text.at))
         code = qp_oom(err);
     qp_buf_free(&k.text);
     return code;

@@ -9,10 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <yyjson.h>
 
+#include "api/bench.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/thread.h"
@@ -35,10 +37,10 @@ static const qp_opt opts[] = {
     {"seed", "of all that is random", QP_INT, OPTION(seed), "1", 0, 1e15, NULL},
     {0},
 };
-static const qp_op bench_op = {.name = "bench",
-                               .help = "times the kernels",
-                               .opts = opts,
-                               .opt_size = sizeof(bench_opt)};
+const qp_op qp_benchmark_options = {.name = "bench",
+                                    .help = "times the kernels",
+                                    .opts = opts,
+                                    .opt_size = sizeof(bench_opt)};
 
 typedef struct bench {
     const bench_opt *o;
@@ -222,7 +224,16 @@ static int rising(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void add_row(bench *b, const char *name, const double *ms, int64_t n, const struct rusage *before)
+/* Of this process; waiting for the disk is not in it. */
+static double cpu_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static void add_row(bench *b, const char *name, const double *ms, const double *cpu, int64_t n,
+                    const struct rusage *before)
 {
     struct rusage now;
     getrusage(RUSAGE_SELF, &now);
@@ -231,17 +242,21 @@ static void add_row(bench *b, const char *name, const double *ms, int64_t n, con
     yyjson_mut_obj_add_int(b->doc, row, "runs", n);
     yyjson_mut_obj_add_real(b->doc, row, "p50_ms", ms[n / 2]);
     yyjson_mut_obj_add_real(b->doc, row, "p95_ms", ms[n * 95 / 100]);
+    yyjson_mut_obj_add_real(b->doc, row, "cpu_p50_ms", cpu[n / 2]);
+    yyjson_mut_obj_add_real(b->doc, row, "cpu_p95_ms", cpu[n * 95 / 100]);
     yyjson_mut_obj_add_int(b->doc, row, "faults_read", now.ru_majflt - before->ru_majflt);
     yyjson_mut_obj_add_int(b->doc, row, "faults", now.ru_minflt - before->ru_minflt);
 }
 
 static qp_code measure(bench *b, const char *name, qp_code (*run)(bench *, qp_err *), int64_t n, bool cold, qp_err *err)
 {
-    double *ms = calloc((size_t)n, sizeof *ms);
+    double *ms = calloc(2 * (size_t)n, sizeof *ms), *cpu = ms ? ms + n : NULL;
     struct rusage before;
     qp_code code = ms ? QP_OK : qp_oom(err);
     getrusage(RUSAGE_SELF, &before);
     for (int64_t i = 0; !code && i < n; i++) {
+        if (qp_cancelled(b->watch->cancel))
+            code = qp_fail(err, QP_STOPPED, "stopped while '%s' was timed", name);
         make_words(b, 3);
         make_vector(b);
         if (cold) {
@@ -249,15 +264,17 @@ static qp_code measure(bench *b, const char *name, qp_code (*run)(bench *, qp_er
             b->snapshot = NULL;
             give_pages_back(b);
         }
-        double began = qp_now_ms();
-        code = run(b, err);
+        double began = qp_now_ms(), worked = cpu_ms();
+        code = code ? code : run(b, err);
         ms[i] = qp_now_ms() - began;
+        cpu[i] = cpu_ms() - worked;
         qp_arena_reset(b->q.mem);
         qp_memo_clear(b->q.memo);
     }
     if (!code) {
         qsort(ms, (size_t)n, sizeof *ms, rising);
-        add_row(b, name, ms, n, &before);
+        qsort(cpu, (size_t)n, sizeof *cpu, rising);
+        add_row(b, name, ms, cpu, n, &before);
     }
     free(ms);
     return code;
@@ -290,7 +307,7 @@ static qp_code begin(bench *b, const qp_setting *settings, size_t n, qp_err *err
         return code;
     bench_opt *o = malloc(sizeof *o);
     b->o = o;
-    code = o ? qp_options_fill(&bench_op, settings, n, o, b->q.mem, err) : qp_oom(err);
+    code = o ? qp_options_fill(&qp_benchmark_options, settings, n, o, b->q.mem, err) : qp_oom(err);
     if (code)
         return code;
     b->random = qp_random_seed((uint64_t)o->seed);

@@ -1,6 +1,18 @@
 #include "api/index.h"
 #include "eval/eval.h"
 
+/* A reranker that was asked for by name must be there, as in a question without a method. */
+static qp_code drop_ranker(qp_index *index, unsigned *needs, qp_err *err)
+{
+    const qp_model *ranker;
+    qp_err why = {0};
+    if (qp_index_model(index, QP_RANKER, &ranker, &why) && qp_index_names(index, QP_RANKER))
+        return qp_fail(err, why.code, "%s", why.message);
+    if (!ranker)
+        *needs &= ~(unsigned)QP_NEEDS_RANKER;
+    return QP_OK;
+}
+
 qp_code qp_index_eval(qp_index *index, const char *dataset, const qp_eval_options *options, char **json, qp_err *err)
 {
     static const qp_eval_options standard = {0};
@@ -8,7 +20,9 @@ qp_code qp_index_eval(qp_index *index, const char *dataset, const qp_eval_option
     unsigned needs = 0;
     qp_held *held = NULL;
     qp_query models = {0}; /* only the models' places are used */
-    qp_code code = qp_evaluate_needs(o, &needs, err);
+    qp_code code = qp_evaluate_needs(dataset, o, &needs, err);
+    if (!code && !o->methods) /* the standard methods: those that rerank only where a reranker is */
+        code = drop_ranker(index, &needs, err);
     if (!code)
         code = qp_index_hold(index, &held, err);
     if (!code)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/thread.h"
 #include "ingest/ingest.h"
 #include "store/store.h"
 
@@ -56,6 +57,14 @@ static qp_code remembered_embedder(qp_index *index, qp_err *err)
     return code;
 }
 
+static bool is_published(const char *dir)
+{
+    char *path = NULL;
+    bool there = asprintf(&path, "%s/CURRENT", dir) >= 0 && qp_path_exists(path);
+    free(path);
+    return there;
+}
+
 qp_code qp_index_open(const char *dir, bool create, const qp_open_options *options, qp_index **out, qp_err *err)
 {
     static const qp_open_options standard = {0};
@@ -74,10 +83,11 @@ qp_code qp_index_open(const char *dir, bool create, const qp_open_options *optio
     pthread_mutex_init(&index->lock, NULL);
     qp_code code = index->folder ? QP_OK : qp_oom(err);
     if (!code && there && !o->embedder) {
-        qp_err ignored = {0}; /* a folder without an index yet is fine for a writer */
-        code = remembered_embedder(index, create ? &ignored : err);
-        if (create)
-            code = QP_OK;
+        /* A reader needs the snapshot alone, and a wrong embedder is refused by its digest; `check` tells of the truth.
+         * A folder without an index yet is fine for a writer. */
+        qp_err why = {0};
+        code = remembered_embedder(index, &why);
+        code = code && !create && !is_published(dir) ? qp_fail(err, code, "%s", why.message) : QP_OK;
     }
     if (code) {
         qp_index_close(index);
@@ -156,7 +166,8 @@ static qp_code refresh_locked(qp_index *index, qp_err *err)
         return qp_oom(err);
     int missing = stat(path, &published);
     free(path);
-    if (!missing && index->current && !is_newer(&published, &index->current->published))
+    if (!missing && index->current && !is_newer(&published, &index->current->published) &&
+        !qp_snapshot_is_lost(index->current->snapshot))
         return QP_OK;
     qp_held *fresh = calloc(1, sizeof *fresh);
     if (!fresh)
@@ -216,8 +227,6 @@ bool qp_index_names(const qp_index *index, qp_purpose purpose)
 static qp_code same_embedder(const qp_snapshot *snapshot, const qp_model *embedder, qp_err *err)
 {
     const char *made_with = qp_snapshot_embedder(snapshot);
-    if (!*made_with)
-        return qp_fail(err, QP_INPUT, "this index has no vectors; use -m bm25, or index again with an embedder");
     if (strcmp(made_with, embedder->digest) != 0)
         return qp_fail(err, QP_INPUT,
                        "the index was made with another embedder (%.12s...) than %s (%.12s...): ask with that one, or "
@@ -229,7 +238,7 @@ static qp_code same_embedder(const qp_snapshot *snapshot, const qp_model *embedd
 qp_code qp_index_equip(qp_index *index, const qp_snapshot *snapshot, unsigned needs, qp_query *q, qp_err *err)
 {
     qp_code code = QP_OK;
-    if (needs & QP_NEEDS_EMBEDDER) {
+    if ((needs & QP_NEEDS_EMBEDDER) && *qp_snapshot_embedder(snapshot)) { /* no vectors: who wants them says so */
         code = qp_index_model(index, QP_EMBEDDER, &q->embedder, err);
         if (!code && q->embedder)
             code = same_embedder(snapshot, q->embedder, err);
@@ -262,14 +271,17 @@ qp_code qp_index_add(qp_index *index, const char *const *sources, size_t n, cons
     qp_index_report ignored;
     const qp_model *embedder = NULL;
     qp_store *store = NULL;
+    const qp_patience before = qp_patience_set((qp_patience){.cancel = options ? options->watch.cancel : NULL});
     qp_code code = qp_index_model(index, QP_EMBEDDER, &embedder, err);
     if (!code)
         code = qp_store_open(index->folder, true, index->create, &store, err);
     if (!code)
         code = remember_embedder(index, embedder, store, err);
     if (!code)
-        code = qp_ingest(store, embedder, sources, n, options ? options : &standard, report ? report : &ignored, err);
+        code = qp_ingest(store, embedder, index->threads, sources, n, options ? options : &standard,
+                         report ? report : &ignored, err);
     qp_store_close(store);
+    qp_patience_set(before);
     return code;
 }
 
@@ -280,6 +292,10 @@ static qp_code remove_all(qp_store *store, const char *const *documents, size_t 
     for (size_t i = 0; i < n && !code; i++) {
         uint64_t removed = 0;
         code = qp_store_remove(store, qp_str_of(documents[i]), &removed, err);
+        char *path = !code && !removed ? realpath(documents[i], NULL) : NULL; /* keys and full paths are known there */
+        if (path)
+            code = qp_store_remove(store, qp_str_of(path), &removed, err);
+        free(path);
         if (!code && !removed)
             code = qp_fail(err, QP_NONE, "%s: no document has this id or path; nothing was removed", documents[i]);
     }

@@ -1,6 +1,7 @@
 #include "api/index.h"
 #include "api/result.h"
 #include "base/clock.h"
+#include "base/thread.h"
 #include "method/method.h"
 
 enum { LONGEST_QUESTION = 64 << 10 };
@@ -12,9 +13,11 @@ typedef struct question {
     qp_held *held;
     const qp_op *method;
     bool method_owned, preset;
+    const char *degraded; /* what was missing for the default method, or null */
     qp_query query;
     qp_setting *settings; /* the caller's, and top from -k */
     size_t n_settings;
+    qp_patience before;    /* of whoever asked for this */
     double began, load_ms; /* load_ms: opening index and models */
 } question;
 
@@ -36,29 +39,39 @@ static qp_code accept(const char *text, qp_err *err)
 static const qp_setting own_preset[] = {{"first", "hybrid"}, {"mix", "0.75"}};
 enum { N_PRESET = sizeof own_preset / sizeof *own_preset };
 
-/* The default is FastInsight; where its reranker is not on this machine, hybrid search, and that is said. A reranker
+/* Says what is missing, and what is done instead: as a warning, and in the result. */
+static void degrade(question *x, const char *what, const qp_err *why, const char *method)
+{
+    const char *reason = !why ? "" : *why->message ? why->message : "configured as none";
+    x->degraded = qp_arena_fmt(x->query.mem, "%s%s%s%s: using -m %s", what, *reason ? " (" : "", reason,
+                               *reason ? ")" : "", method)
+                      .at;
+    if (x->degraded && x->options->watch.warn)
+        x->options->watch.warn(x->options->watch.user, x->degraded);
+}
+
+/* The default is FastInsight; where its reranker is not on this machine, hybrid search, without vectors BM25, and that is said. A reranker
  * that was asked for by name must be there. */
 static qp_code choose_method(question *x, qp_err *err)
 {
     const char *name = x->options->method;
     if (name)
         return qp_method_find(name, &x->method, &x->method_owned, err);
-    qp_err why = {0};
-    const qp_model *ranker = NULL;
-    name = "fastinsight";
-    if (qp_index_model(x->index, QP_RANKER, &ranker, &why) && qp_index_names(x->index, QP_RANKER))
-        return qp_fail(err, why.code, "%s", why.message);
-    x->preset = ranker != NULL;
-    if (!ranker) {
-        name = *qp_snapshot_embedder(qp_held_snapshot(x->held)) ? "hybrid" : "bm25";
-        if (x->options->watch.warn) {
-            qp_buf line = {0};
-            qp_buf_fmt(&line, "no reranker (%s): using -m %s", *why.message ? why.message : "configured as none", name);
-            if (line.at)
-                x->options->watch.warn(x->options->watch.user, line.at);
-            qp_buf_free(&line);
-        }
-    }
+    qp_err no_ranker = {0}, no_embedder = {0};
+    const qp_model *ranker = NULL, *embedder = NULL;
+    if (qp_index_model(x->index, QP_RANKER, &ranker, &no_ranker) && qp_index_names(x->index, QP_RANKER))
+        return qp_fail(err, no_ranker.code, "%s", no_ranker.message);
+    bool vectors = *qp_snapshot_embedder(qp_held_snapshot(x->held));
+    if (vectors)
+        (void)qp_index_model(x->index, QP_EMBEDDER, &embedder, &no_embedder);
+    x->preset = ranker && embedder;
+    name = x->preset ? "fastinsight" : embedder ? "hybrid" : "bm25";
+    if (!vectors)
+        degrade(x, "indexed without an embedder", NULL, name);
+    else if (!embedder)
+        degrade(x, "no embedder", &no_embedder, name);
+    else if (!ranker)
+        degrade(x, "no reranker", &no_ranker, name);
     return qp_method_find(name, &x->method, &x->method_owned, err);
 }
 
@@ -80,15 +93,21 @@ static void set(question *x, qp_setting setting)
     x->n_settings += i == x->n_settings;
 }
 
-/* -k is the method's `top`; -o is above it, and above the preset. */
+/* -k is the method's `top`, --seed its `seed`; -o is above them, and above the preset. */
 static qp_code settle(question *x, qp_err *err)
 {
     const qp_ask_options *o = x->options;
-    x->settings = qp_new(x->query.mem, qp_setting, o->n_settings + N_PRESET + 1);
-    if (!x->settings)
+    x->settings = qp_new(x->query.mem, qp_setting, o->n_settings + N_PRESET + 2);
+    const char *top = qp_arena_fmt(x->query.mem, "%u", o->top ? o->top : 10).at;
+    if (!x->settings || !top)
         return qp_oom(err);
     if (has_option(x->method, "top"))
-        set(x, (qp_setting){"top", qp_arena_fmt(x->query.mem, "%u", o->top ? o->top : 10).at});
+        set(x, (qp_setting){"top", top});
+    const char *seed = qp_arena_fmt(x->query.mem, "%llu", (unsigned long long)qp_index_seed(x->index)).at;
+    if (!seed)
+        return qp_oom(err);
+    if (qp_index_seed(x->index) && has_option(x->method, "seed"))
+        set(x, (qp_setting){"seed", seed});
     for (size_t i = 0; x->preset && i < N_PRESET; i++)
         set(x, own_preset[i]);
     for (size_t i = 0; i < o->n_settings; i++)
@@ -100,9 +119,13 @@ static qp_code begin(question *x, const char *text, qp_err *err)
 {
     const qp_ask_options *o = x->options;
     x->began = qp_now_ms();
+    const qp_patience p = {o->deadline_ms > 0 ? x->began + o->deadline_ms : 0, o->watch.cancel};
+    x->before = qp_patience_set(p);
     qp_code code = accept(text, err);
     if (!code)
         code = qp_query_begin(&x->query, qp_str_trim(qp_str_of(text)), err);
+    x->query.deadline = p.deadline;
+    x->query.cancel = p.cancel;
     if (!code)
         code = qp_index_hold(x->index, &x->held, err);
     if (!code && o->where)
@@ -118,14 +141,13 @@ static qp_code begin(question *x, const char *text, qp_err *err)
     qp_query *q = &x->query;
     q->graph = qp_snapshot_view(qp_held_snapshot(x->held));
     q->trace = qp_trace_new();
-    q->cancel = o->watch.cancel;
-    q->deadline = o->deadline_ms > 0 ? x->began + o->deadline_ms : 0;
     x->load_ms = qp_now_ms() - x->began;
     return q->trace ? QP_OK : qp_oom(err);
 }
 
 static void end(question *x)
 {
+    qp_patience_set(x->before);
     if (x->method_owned)
         qp_pipeline_free(x->method);
     qp_trace_free(x->query.trace);
@@ -158,6 +180,7 @@ static qp_result result_of(const question *x, qp_set found)
                        .n_settings = x->n_settings,
                        .found = found,
                        .explain = x->options->explain,
+                       .degraded = x->degraded,
                        .load_ms = x->load_ms,
                        .total_ms = qp_now_ms() - x->began};
 }
@@ -174,15 +197,17 @@ static qp_code write_answer(question *x, qp_set found, qp_answer *answer, qp_err
         if (code)
             return code;
     }
-    if (!q->embedder && *qp_snapshot_embedder(qp_held_snapshot(x->held))) {
-        qp_code code = qp_index_equip(x->index, qp_held_snapshot(x->held), QP_NEEDS_EMBEDDER, q, err);
-        if (code)
-            return code;
+    if (!q->embedder) { /* sentences are compared by meaning too, where that can be had */
+        qp_err why = {0};
+        qp_code code = qp_index_equip(x->index, qp_held_snapshot(x->held), QP_NEEDS_EMBEDDER, q, &why);
+        if (code && code != QP_MODEL)
+            return qp_fail(err, code, "%s", why.message);
     }
     x->load_ms += qp_now_ms() - began;
     qp_answer_options how = {.extract = o->extract || !q->writer,
                              .context_tokens = o->context_tokens,
                              .answer_tokens = o->answer_tokens,
+                             .seed = qp_index_seed(x->index),
                              .token = o->token,
                              .user = o->watch.user};
     return qp_answer_make(q, found, &how, answer, err);
@@ -203,6 +228,8 @@ static qp_code run(qp_index *index, const char *text, bool answered, const qp_as
         code = find(&x, &found, err);
     if (!code && answered)
         code = write_answer(&x, found, &answer, err);
+    if (!code && qp_snapshot_is_lost(qp_held_snapshot(x.held)))
+        code = qp_fail(err, QP_STORE, "the index's file went away while it was read: ask again, or `quipu check`");
     if (!code) {
         qp_result r = result_of(&x, found);
         if (answered) {

@@ -166,6 +166,9 @@ static void add_answer(writer *w, yyjson_mut_val *root, const qp_result *r)
     }
     yyjson_mut_obj_add_val(w->doc, root, "citations", citations);
     yyjson_mut_obj_add_uint(w->doc, root, "unsupported", a->unsupported);
+    yyjson_mut_val *without = yyjson_mut_obj_add_arr(w->doc, root, "unsupported_sentences");
+    for (uint32_t i = 0; i < a->unsupported && i < QP_WITHOUT_MAX; i++)
+        yyjson_mut_arr_append(without, text_of(w, a->without[i]));
     yyjson_mut_val *tokens = yyjson_mut_obj_add_obj(w->doc, root, "tokens");
     yyjson_mut_obj_add_uint(w->doc, tokens, "prompt", a->prompt_tokens);
     yyjson_mut_obj_add_uint(w->doc, tokens, "answer", a->answer_tokens);
@@ -219,6 +222,8 @@ qp_code qp_result_json(qp_query *q, const qp_result *r, char **json, qp_err *err
         yyjson_mut_obj_add_strcpy(w.doc, root, "_id", r->id);
     yyjson_mut_obj_add_val(w.doc, root, "query", text_of(&w, q->text));
     yyjson_mut_obj_add_strcpy(w.doc, root, "method", r->method->name);
+    if (r->degraded)
+        yyjson_mut_obj_add_strcpy(w.doc, root, "degraded", r->degraded);
     yyjson_mut_val *options = yyjson_mut_obj_add_obj(w.doc, root, "options");
     for (size_t i = 0; i < r->n_settings; i++)
         yyjson_mut_obj_add_strcpy(w.doc, options, r->settings[i].key, r->settings[i].value);

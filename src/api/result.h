@@ -14,6 +14,7 @@ typedef struct qp_result {
     qp_set found;
     const qp_answer *answer; /* null for retrieve */
     const char *writer;      /* name of the model that wrote it; null: extracted */
+    const char *degraded;    /* what was missing for the default method, or null */
     double load_ms;          /* of total_ms: opening the index and the models, once a process */
     double total_ms;
     bool explain;

@@ -74,7 +74,7 @@ qp_code qp_index_stats(qp_index *index, char **json, qp_err *err)
     yyjson_mut_obj_add_str(doc, root, "embedder_digest", digest);
     yyjson_mut_obj_add_uint(doc, root, "snapshot", qp_snapshot_number(snapshot));
     yyjson_mut_obj_add_uint(doc, root, "bytes", bytes_in(qp_index_folder(index)));
-    *json = code ? NULL : yyjson_mut_write(doc, 0, NULL);
+    *json = code ? NULL : yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, NULL);
     if (!code && !*json)
         code = qp_oom(err);
     yyjson_mut_doc_free(doc);

@@ -2,6 +2,7 @@
 # Wrong things, typed as a new user would: one line on stderr each, the documented exit code, nothing lost.
 set -u
 notes=$(cd "$(dirname "$0")/../data/notes" && pwd)
+reranker=$(ls "$(dirname "$0")"/../../models/quipu-rerank-*.gguf)
 work=$(mktemp -d)
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 export QUIPU_STORE="$work/store"
@@ -53,6 +54,12 @@ refused 5 "nosuchmodel" -- $QUIPU retrieve --embedder nosuchmodel -m vector "kno
 refused 3 "unknown.md" -- $QUIPU delete $E unknown.md
 printf 'not a model' >"$work/foreign.gguf"
 refused 5 "foreign.gguf" -- $QUIPU retrieve --embedder "$work/foreign.gguf" -m vector "knots"
+refused 5 "none.gguf" "No such file" -- $QUIPU retrieve $E --reranker "$work/none.gguf" -m rerank "knots"
+head -c 3000000 "$reranker" >"$work/cut.gguf"
+refused 5 "cut.gguf" "cut short" "fetch it again" -- $QUIPU retrieve $E --reranker "$work/cut.gguf" -m rerank "knots"
+head -c 300 "$reranker" >"$work/cut.gguf"
+refused 5 "cut.gguf" "cut short" -- $QUIPU retrieve $E --reranker "$work/cut.gguf" -m rerank "knots"
+refused 5 "is a reranker" "embedder was wanted" -- $QUIPU retrieve --embedder "$reranker" -m vector "knots"
 refused 2 "nosuch.yaml" -- $QUIPU retrieve $H -m "$work/nosuch.yaml" "knots"
 
 # Two writers at once: the second is refused, and told by whom. (A held lock stands for a long index.)

@@ -46,6 +46,50 @@ $QUIPU retrieve $models -m bm25 --queries "$work/q.jsonl" --run "$work/run" --js
 grep -q '^q%201 Q0 notes/weaving.md 1 ' "$work/run" || fail "run: $(cat "$work/run")"
 awk '{ if (seen[$1 " " $3]++) exit 1 }' "$work/run" || fail "a document stands twice in the run"
 
+# A refused question is told by the exit code, too; so is an output that cannot be written.
+code=0; $QUIPU retrieve $models -m bm25 -o bta=1 --queries "$work/q.jsonl" >/dev/null 2>&1 || code=$?
+[ $code = 2 ] || fail "exit 2 was wanted for refused questions, $code came"
+code=0; $QUIPU retrieve $models -m bm25 --json "dyed cotton" >/dev/full 2>"$work/err" || code=$?
+[ $code = 2 ] || fail "exit 2 was wanted for a full output, $code came"
+
+# Without vectors or without a reranker a question without a method is answered all the same.
+$QUIPU index --quiet -s "$work/plain" --embedder none "$notes" >/dev/null
+has "$($QUIPU ask -s "$work/plain" --reranker hash --json "dyed cotton" 2>"$work/err")" '"method":"bm25"'
+has "$(cat "$work/err")" "without an embedder"
+
+# With its embedder gone an index still answers by words, and says so.
+out=$($QUIPU ask --embedder "$work/nowhere.gguf" --reranker hash --json "dyed cotton" 2>/dev/null)
+has "$out" '"method":"bm25"'
+has "$out" '"degraded":"no embedder'
+
+# An evaluation of runs alone needs no model, and runs nothing itself.
+mkdir "$work/set"
+printf '{"_id":"q2","text":"base ten"}\n' >"$work/set/queries.jsonl"
+printf 'query-id\tcorpus-id\tscore\nq2\tnotes/reading.md\t1\n' >"$work/set/qrels.tsv"
+$QUIPU retrieve $models -m bm25 --queries "$work/set/queries.jsonl" --run "$work/one.txt" >/dev/null
+out=$($QUIPU eval "$work/set" --reranker none --with-run "$work/one.txt" --json)
+has "$out" '"method": "run"'
+printf '%s' "$out" | grep -q '"method": "vector"' && fail "methods ran beside the run: $out"
+has "$($QUIPU eval "$work/set" $models -m fastinsight -o first=hybrid --json 2>/dev/null)" '"first": "hybrid"'
+has "$($QUIPU eval "$work/set" $models -m bm25 -o metrics=hit@1)" "hit@1"
+
+# HippoRAG's files: a corpus of titles and texts, questions that name their documents by title.
+printf '[{"title":"Rome","text":"Rome lies on the Tiber."},{"title":"Paris","text":"Paris in Texas is a town."},
+{"title":"Paris","text":"Paris lies on the Seine."}]\n' >"$work/corpus.json"
+printf '[{"id":"h1","question":"Which river is Paris on, Seine?","answer":"the Seine","answer_aliases":["Seine"],
+"paragraphs":[{"title":"Paris","paragraph_text":"Paris lies on the Seine.","is_supporting":true},
+{"title":"Rome","paragraph_text":"Rome lies on the Tiber.","is_supporting":false}]},
+{"_id":"h2","question":"Tiber city?","answer":"Rome","supporting_facts":[["Rome",0]],
+"context":[["Rome",["Rome lies on the Tiber."]],["Paris",["Paris in Texas is a town."]]]}]\n' >"$work/questions.json"
+$QUIPU index --quiet --embedder hash -s "$work/hippo" "$work/corpus.json" >/dev/null
+$QUIPU eval "$work/questions.json" -s "$work/hippo" --embedder hash -m bm25 -o metrics=hit@1,recall@1 --json >"$work/hippo.out"
+python3 -c "
+import json, sys
+r = json.load(open('$work/hippo.out'))
+assert r['questions'] == 2 and r['methods'][0]['metrics']['hit@1']['mean'] == 1, r
+assert r['methods'][0]['metrics']['recall@1']['mean'] == 1, r"
+has "$($QUIPU eval "$work/questions.json" -s "$work/hippo" --embedder hash -m bm25 -o task=answers -o extract=true)" "cite_r"
+
 # A deleted document is gone from every way of search; the rest stays.
 $QUIPU delete --embedder nosuchmodel notes/weaving.md >/dev/null || fail "a delete wanted a model"
 code=0; $QUIPU retrieve -m bm25 --json "plied" >/dev/null 2>"$work/err" || code=$?

@@ -124,7 +124,7 @@ static void budget_bounds_the_sources(void **state)
     qp_query q = question("What is kept?", &writer);
     qp_answer a = {0};
     assert_int_equal(qp_answer_make(&q, all_passages(), &(qp_answer_options){.context_tokens = 12}, &a, NULL), QP_OK);
-    assert_non_null(strstr(p.prompt, "[1] Keepers"));
+    assert_non_null(strstr(p.prompt, "[1]\n> Keepers"));
     assert_non_null(strstr(p.prompt, "kept the cords."));
     assert_null(strstr(p.prompt, "four years"));
     assert_null(strstr(p.prompt, "[2]"));
