@@ -21,7 +21,7 @@ setup: ## fetch what is missing: packages, third-party source, llama.cpp
 	@tools/setup
 
 build build-asan build-tsan build-fuzz: setup
-	@[ -f $@/build.ninja ] || $(cmake) -B $@ $(flags-$@)
+	@grep -qs '^QUIPU_NATIVE:BOOL=$(NATIVE)$$' $@/CMakeCache.txt && [ -f $@/build.ninja ] || $(cmake) -B $@ $(flags-$@)
 	@cmake --build $@ -j $(JOBS)
 
 demo: build ## index linked documents, ask three questions

@@ -9,7 +9,8 @@ Steps, in order; each reads what the one before left in --work:
              leaves a TREC run of each
     tune     reads the runs; on the development half of the questions picks, per method and first stage, the best settings
     report   reads the runs; intervals and differences: the papers' settings on all questions, tuned ones on the other half
-    time     the main methods alone on 20 questions, nothing shared: latency per stage
+    time     the main methods alone on a few questions, nothing shared: latency per stage
+    written  the methods that need a writer, on a few questions, beside what they build on: hyde, ircot
     answers  ask, on data sets that have answers: EM, F1, citations
 
 Only Python's standard library. Rows stand in a fixed order and carry no dates, so a change is a diff.
@@ -28,15 +29,17 @@ SEED = 1
 DATASETS = {
     "cystic-fibrosis": {"edges": ["cites"]},
     "cacm": {"edges": ["cites", "*"]},
-    "obliqa": {"edges": ["ref", "ref,ref_inferred", "ref,parent", "*"], "sample": 200},
-    "scifact": {"edges": [], "sample": 200},
-    "hotpotqa-100": {"edges": ["title_mention"]},
-    "musique-100": {"edges": ["title_mention"]},
+    "obliqa": {"edges": ["ref", "ref,parent", "*"], "sample": 50},
+    "scifact": {"edges": [], "sample": 40},
+    "hotpotqa-100": {"edges": ["title_mention"], "sample": 50},
+    "musique-100": {"edges": ["title_mention"], "sample": 50},
+    "lacd": {"edges": ["mentions"], "sample": 20},
 }
 FIRST = ["vector", "hybrid"]
 BUDGETS = [10, 20, 30, 50, 70]  # and 100, the default
 ALPHAS = ["0", "0.1", "0.3", "0.5", "0.7", "1"]  # and 0.2
 BETAS = ["0", "0.25", "0.5", "2", "4", "inf"]  # and 1
+SCALES = ["0", "0.5"]  # and 1
 MIXES = ["0", "0.25", "0.5", "0.75"]
 METRICS = "ndcg@10,ndcg_bin@10,recall@10,recall_cap@10,recall@100,mrr@10,map,hit@1,hit@10,tr@10,misstr@10"
 SEARCHES = ["vector", "bm25", "tfidf", "hybrid", "hybrid:fuse=rrf"]
@@ -44,8 +47,8 @@ SEARCHES = ["vector", "bm25", "tfidf", "hybrid", "hybrid:fuse=rrf"]
 
 def spec(method, **options):
     """fastinsight:first=hybrid:alpha=0; settings in a fixed order, what is a default left out."""
-    standard = {"first": "vector", "alpha": "0.2", "beta": "1", "mix": "0", "budget": "100"}
-    order = ["first", "edges", "alpha", "beta", "mix", "budget"]
+    standard = {"first": "vector", "alpha": "0.2", "beta": "1", "mix": "0", "budget": "100", "scale": "1"}
+    order = ["first", "edges", "alpha", "beta", "scale", "mix", "budget"]
     given = [f"{k}={options[k]}" for k in order if options.get(k) is not None and str(options[k]) != standard.get(k)]
     return ":".join([method, *given])
 
@@ -71,6 +74,7 @@ def grid(dataset):
                     if choice == edges[0]:
                         pairs += [(a, "1") for a in ALPHAS] + [("0.2", b) for b in BETAS]
                     out += [spec(method, **options, alpha=a, beta=b, mix=m) for a, b in pairs for m in MIXES]
+                    out += [spec(method, **options, scale=s) for s in SCALES]
     return list(dict.fromkeys(out))
 
 
@@ -127,7 +131,7 @@ class Bench:
                 continue
             first = "hybrid" if "first=hybrid" in options else "vector"
             for kind in ("pure", "mix"):  # pure: the paper's settings alone; mix: ours besides
-                if kind == "pure" and any(o.startswith("mix=") for o in options):
+                if kind == "pure" and any(o.startswith(("mix=", "scale=")) for o in options):
                     continue
                 key = f"{method} {first} {kind}"
                 if key not in best or value > score[best[key]] + 1e-12:
@@ -158,7 +162,7 @@ class Bench:
     def time(self, dataset):
         edges = (DATASETS[dataset]["edges"] or [None])[0]
         methods = ["vector", "bm25", "hybrid"] + [spec(m, **o) for m, o in rerankers("vector", edges)]
-        report = self.eval(dataset, "-m", ",".join(methods), "-o", "share=false", "-o", "metrics=ndcg@10", sample=20)
+        report = self.eval(dataset, "-m", ",".join(methods), "-o", "share=false", "-o", "metrics=ndcg@10", sample=self.args.few)
         rows = []
         for m in report["methods"]:
             values = {f"ms_{stage}_{p}": v for stage, of in m["latency_ms"].items() for p, v in of.items()}
@@ -166,14 +170,21 @@ class Bench:
                 rows.append(result_row(dataset, "time", m, metric, {"mean": value}, report))
         replace_rows(self.args.results, RESULT, dataset, lambda r: r["split"] == "time", rows)
 
+    def written(self, dataset):
+        report = self.eval(dataset, "-m", "vector,hyde,ircot", "-o", f"metrics={METRICS}", "--top", "100",
+                           sample=self.args.few)
+        replace_rows(self.args.results, RESULT, dataset, lambda r: r["split"] == "written methods",
+                     result_rows(dataset, "written methods", report, self.args))
+
     def answers(self, dataset):
         edges = (DATASETS[dataset]["edges"] or [None])[0]
-        methods = ",".join(["bm25", "hybrid", spec("fastinsight", first="hybrid", edges=edges)])
+        methods = ",".join(["hybrid", spec("fastinsight", first="hybrid", edges=edges)])
         rows = []
         for extract in ("true", "false"):
             if extract == "false" and not self.args.writer:
                 continue
-            report = self.eval(dataset, "-m", methods, "-o", "task=answers", "-o", f"extract={extract}", "--top", "10")
+            report = self.eval(dataset, "-m", methods, "-o", "task=answers", "-o", f"extract={extract}", "--top", "10",
+                               sample=self.args.few)
             rows += result_rows(dataset, "quoted" if extract == "true" else "written", report, self.args)
         replace_rows(self.args.results, RESULT, dataset, lambda r: r["split"] in ("quoted", "written"), rows)
 
@@ -219,7 +230,7 @@ def replace_rows(path, columns, dataset, stale, rows):
         with open(path, newline="", encoding="utf-8") as f:
             kept = [r for r in csv.DictReader(f) if r["dataset"] != dataset or not stale(r)]
     rank = {name: i for i, name in enumerate(DATASETS)}
-    parts = ["all", "test", "time", "quoted", "written"]
+    parts = ["all", "test", "time", "written methods", "quoted", "written"]
     rows = sorted(kept + rows, key=lambda r: (rank.get(r["dataset"], 99), parts.index(r["split"])))
     with open(path, "w", newline="", encoding="utf-8") as f:
         out = csv.DictWriter(f, columns, lineterminator="\n")
@@ -237,6 +248,7 @@ def main():
     p.add_argument("--embedder")
     p.add_argument("--reranker")
     p.add_argument("--writer")
+    p.add_argument("--few", type=int, default=20, help="questions where a writer or a quiet machine is needed")
     p.add_argument("--index-option", action="append", default=[], help="passed to quipu index, as --index-option=-ochunk=whole")
     p.add_argument("steps", nargs="+", metavar="STEP|DATASET")
     args = p.parse_args()

@@ -25,8 +25,20 @@ class CrossEncoder(nn.Module):
         self.dense, self.output = nn.Linear(width, width), nn.Linear(width, 1)
 
     def forward(self, tokens, mask):
-        latent = self.bert(tokens, attention_mask=mask).last_hidden_state[:, 0]
+        hidden, seen = self.bert.embeddings(tokens), mask.bool()[:, None, None]
+        for layer in self.bert.encoder.layer[:-1]:
+            hidden = self.layer(layer, hidden, hidden, seen)
+        latent = self.layer(self.bert.encoder.layer[-1], hidden[:, :1], hidden, seen)[:, 0]
         return self.output(torch.tanh(self.dense(latent)))[:, 0]
+
+    def layer(self, layer, x, context, seen):
+        """One layer of BERT at the positions x; the last one is wanted at [CLS] only, which spares most of its work."""
+        attention, heads = layer.attention.self, self.bert.config.num_attention_heads
+        q, k, v = (part(h).unflatten(-1, (heads, -1)).transpose(1, 2)
+                   for part, h in ((attention.query, x), (attention.key, context), (attention.value, context)))
+        mixed = nn.functional.scaled_dot_product_attention(q, k, v, seen).transpose(1, 2).flatten(2)
+        x = layer.attention.output.LayerNorm(x + layer.attention.output.dense(mixed))
+        return layer.output.LayerNorm(x + layer.output.dense(nn.functional.gelu(layer.intermediate.dense(x))))
 
     def score(self, pairs, batch_tokens):
         """Scores of tokenised pairs, computed in batches of like length, in the order given."""
