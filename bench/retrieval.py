@@ -29,10 +29,10 @@ SEED = 1
 DATASETS = {
     "cystic-fibrosis": {"edges": ["cites"]},
     "cacm": {"edges": ["cites", "*"]},
-    "obliqa": {"edges": ["ref", "ref,parent", "*"], "sample": 50},
-    "scifact": {"edges": [], "sample": 40},
-    "hotpotqa-100": {"edges": ["title_mention"], "sample": 50},
-    "musique-100": {"edges": ["title_mention"], "sample": 50},
+    "obliqa": {"edges": ["ref", "ref,parent", "*"], "sample": 40},
+    "scifact": {"edges": [], "sample": 25},
+    "hotpotqa-100": {"edges": ["title_mention"], "sample": 40},
+    "musique-100": {"edges": ["title_mention"], "sample": 40},
     "lacd": {"edges": ["mentions"], "sample": 20},
 }
 FIRST = ["vector", "hybrid"]

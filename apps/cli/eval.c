@@ -36,21 +36,38 @@ static int column_width(yyjson_val *name)
     return yyjson_get_len(name) > 7 ? (int)yyjson_get_len(name) : 7;
 }
 
+/* How many of the metrics fit beside name and times in the terminal's width; at least one. */
+static size_t columns_that_fit(yyjson_val *root)
+{
+    int room = print_width() - 28 - 27;
+    yyjson_val *key, *value;
+    size_t k, all, n = 0;
+    yyjson_obj_foreach(metrics_of(root), k, all, key, value)
+        if ((room -= 1 + column_width(key)) >= 0)
+            n = k + 1;
+    return n ? n : 1;
+}
+
 static void table(yyjson_val *root)
 {
     yyjson_val *methods = yyjson_obj_get(root, "methods"), *m, *key, *value;
-    size_t i, n, k, all;
+    size_t i, n, k, all, shown = columns_that_fit(root);
     printf("%s%-28s", bold(), "method");
     yyjson_obj_foreach(metrics_of(root), k, all, key, value)
-        printf(" %*s", column_width(key), yyjson_get_str(key));
+        if (k < shown)
+            printf(" %*s", column_width(key), yyjson_get_str(key));
     printf(" %8s %8s %7s%s\n", "p50 ms", "p95 ms", "passes", plain());
     yyjson_arr_foreach(methods, i, n, m) {
         printf("%-28.28s", member(m, "name"));
         yyjson_obj_foreach(yyjson_obj_get(m, "metrics"), k, all, key, value)
-            printf(" %*.4f", column_width(key), yyjson_get_num(yyjson_obj_get(value, "mean")));
+            if (k < shown)
+                printf(" %*.4f", column_width(key), yyjson_get_num(yyjson_obj_get(value, "mean")));
         printf(" %8.1f %8.1f %7.1f\n", latency(m, "total", "p50"), latency(m, "total", "p95"),
                yyjson_get_num(yyjson_obj_get(m, "model_passes")));
     }
+    if (shown < yyjson_obj_size(metrics_of(root)))
+        printf("%s%zu more metrics: --json, --html FILE, or choose with -o metrics=...%s\n", dim(),
+               yyjson_obj_size(metrics_of(root)) - shown, plain());
     printf("\n%s%s with 95%% intervals%s\n", bold(), first_metric(root), plain());
     yyjson_arr_foreach(methods, i, n, m) {
         double low, high, mean = mean_of(m, first_metric(root), &low, &high);

@@ -1,4 +1,5 @@
-"""Write trained weights as GGUF: matrices as Q8_0 or BF16, norms, biases and the head's small tensors as F32."""
+"""Write trained weights, of several runs their mean, as GGUF: matrices as Q8_0 or BF16, norms, biases and the head's small
+tensors as F32."""
 import argparse
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def gguf_name(name):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--weights", required=True)
+    parser.add_argument("--weights", required=True, nargs="+", help="of runs that began with one another's weights: their mean")
     parser.add_argument("--base", required=True)
     parser.add_argument("--type", choices=["q8_0", "bf16"], default="q8_0")
     parser.add_argument("--name", default="quipu-rerank-v1")
@@ -77,8 +78,9 @@ def main():
     writer.add_token_type_count(config.type_vocab_size)
 
     kind = GGMLQuantizationType[args.type.upper()]
-    for name, tensor in load_file(args.weights).items():
-        target, tensor = gguf_name(name), tensor.astype(np.float32)
+    runs = [load_file(path) for path in args.weights]
+    for name in runs[0]:
+        target, tensor = gguf_name(name), sum(run[name].astype(np.float32) for run in runs) / len(runs)
         if tensor.ndim == 2 and not target.startswith(KEPT_F32):
             writer.add_tensor(target, quants.quantize(tensor, kind), raw_dtype=kind)
         else:
