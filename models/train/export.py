@@ -35,6 +35,7 @@ def main():
     parser.add_argument("--base", required=True)
     parser.add_argument("--type", choices=["q8_0", "bf16"], default="q8_0")
     parser.add_argument("--name", default="quipu-rerank-v1")
+    parser.add_argument("--max-tokens", type=int, default=0, help="longest input, the rest is cut; 0: 512")
     parser.add_argument("--out", required=True)
     args = parser.parse_args()
     config, tokenizer = AutoConfig.from_pretrained(args.base), AutoTokenizer.from_pretrained(args.base)
@@ -52,6 +53,8 @@ def main():
     writer.add_pooling_type(PoolingType.RANK)
     writer.add_classifier_output_labels(["relevance"])
     writer.add_uint32("quipu.segments", 0)
+    if args.max_tokens:
+        writer.add_uint32("quipu.max_tokens", args.max_tokens)
 
     # llama.cpp's WordPiece marks word starts instead of continuations.
     vocabulary = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().get)

@@ -34,8 +34,8 @@ static qp_code accept(const char *text, qp_err *err)
     return QP_OK;
 }
 
-/* What a question without a method is asked with: the shipped reranker alone orders worse than the hybrid it is given
- * (models/README.md), mixed with it as well. */
+/* What a question without a method is asked with: the shipped reranker alone orders worse than the hybrid it is given, mixed
+ * with it better (models/README.md, docs/results.md). */
 static const qp_setting own_preset[] = {{"first", "hybrid"}, {"mix", "0.75"}};
 enum { N_PRESET = sizeof own_preset / sizeof *own_preset };
 
