@@ -40,6 +40,7 @@ BUDGETS = [10, 20, 30, 50, 70]  # and 100, the default
 ALPHAS = ["0", "0.1", "0.3", "0.5", "0.7", "1"]  # and 0.2
 BETAS = ["0", "0.25", "0.5", "2", "4", "inf"]  # and 1
 SCALES = ["0", "0.5"]  # and 1
+REPORTED = ["0", "0.5", "0.75"]  # shares of the first stage's score that are reported untuned
 MIXES = ["0", "0.25", "0.5", "0.75"]
 METRICS = "ndcg@10,ndcg_bin@10,recall@10,recall_cap@10,recall@100,mrr@10,map,hit@1,hit@10,tr@10,misstr@10"
 SEARCHES = ["vector", "bm25", "tfidf", "hybrid", "hybrid:fuse=rrf"]
@@ -143,11 +144,12 @@ class Bench:
     def report(self, dataset):
         edges = (DATASETS[dataset]["edges"] or [None])[0]
         tuned = json.loads((self.folder(dataset) / "tuned.json").read_text())
-        untuned = SEARCHES + [spec(m, **o) for first in FIRST for m, o in rerankers(first, edges)]
+        untuned = SEARCHES + [spec(m, **o, mix=mix) for first in FIRST for mix in REPORTED for m, o in rerankers(first, edges)]
         sweeps = [spec(m, **o, budget=b) for m, o in rerankers("vector", edges) for b in BUDGETS]
         if edges:
             sweeps += [spec("fastinsight", edges=edges, alpha=a) for a in ALPHAS]
             sweeps += [spec("fastinsight", edges=edges, beta=b) for b in BETAS]
+            sweeps += [spec("fastinsight", edges=edges, scale=s) for s in SCALES]
         parts = [(self.eval_runs(dataset, untuned + sweeps, "all", "-o", f"metrics={METRICS}"), "all", set(untuned)),
                  (self.eval_runs(dataset, list(dict.fromkeys([*SEARCHES[:4], *untuned, *tuned.values()])), "test", "-o",
                                  f"metrics={METRICS}"), "test", None)]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The tables of docs/results.md, in Markdown, from bench/results.csv and bench/differences.csv.
 
-    bench/tables.py quality|tuned|sweeps|time|answers|differences
+    bench/tables.py summary|quality|tuned|sweeps|time|answers|gains|differences
 """
 import csv
 import pathlib
@@ -46,11 +46,51 @@ def interval(of, metric):
     return f"{float(row['mean']):.3f} ({float(row['low']):.3f} to {float(row['high']):.3f})"
 
 
+SWEPT = ("budget=", "alpha=", "beta=", "scale=")
+
+
+def without_edges(options):
+    return ":".join(o for o in options.split(":") if o and not o.startswith("edges="))
+
+
+def summary():
+    """nDCG@10 of every method that stands untuned, a column a data set."""
+    rows = [r for r in read("results.csv") if r["split"] == "all" and r["metric"] == "ndcg@10" and
+            not any(o in r["options"] for o in SWEPT)]
+    sets = list(dict.fromkeys(r["dataset"] for r in rows))
+    of = {}
+    for r in rows:
+        of.setdefault((r["method"], without_edges(r["options"])), {})[r["dataset"]] = r
+    questions = {r["dataset"]: r["n"] for r in rows}
+    table(["method", *(f"{s} ({questions[s]})" for s in sets)],
+          [[f"{m} `{o}`" if o else m, *(f"{float(d[s]['mean']):.3f}" if s in d else "-" for s in sets)] for (m, o), d in of.items()])
+
+
+def gains():
+    """FastInsight against the methods with the same first stage and share of it: difference of nDCG@10, interval, p."""
+    rows = []
+    for r in read("differences.csv"):
+        if r["split"] != "all" or r["metric"] != "ndcg@10":
+            continue
+        a, b = ({"method": name.partition(":")[0], "options": without_edges(name.partition(":")[2])} for name in (r["a"], r["b"]))
+        sign = 1
+        if b["method"] == "fastinsight":
+            a, b, sign = b, a, -1
+        base = "hybrid" if "first=hybrid" in a["options"] else "vector"
+        same = a["options"] == b["options"] and b["method"] not in ("tfidf", "vector", "hybrid", "bm25") or \
+            b["method"] in (base, "bm25") and not b["options"]
+        if a["method"] == "fastinsight" and b["method"] != "fastinsight" and same:
+            low, high = sorted(sign * float(r[k]) for k in ("low", "high"))
+            rows.append([r["dataset"], f"`{a['options']}`" if a["options"] else "the paper's", named(b),
+                         f"{sign * float(r['difference']):+.3f} ({low:+.3f} to {high:+.3f})", f"{float(r['p']):.3f}"])
+    table(["data", "fastinsight", "against", "difference", "p"], rows)
+
+
 def scores(split, swept):
     """Rows of one split; swept: the sweeps (one option away from the paper's), or all else."""
     for dataset, methods in grouped([r for r in read("results.csv") if r["split"] == split]).items():
         shown = {m: of for m, of in methods.items()
-                 if split != "all" or swept == any(o in m for o in ("budget=", "alpha=", "beta="))}
+                 if split != "all" or swept == any(o in m for o in SWEPT)}
         if not shown:
             continue
         n = next(iter(next(iter(shown.values())).values()))["n"]
@@ -94,7 +134,7 @@ def differences():
 
 
 if __name__ == "__main__":
-    tables = {"quality": lambda: scores("all", False), "tuned": lambda: scores("test", False),
+    tables = {"summary": summary, "gains": gains, "quality": lambda: scores("all", False), "tuned": lambda: scores("test", False),
               "sweeps": lambda: scores("all", True), "time": time, "answers": answers, "differences": differences}
     if len(sys.argv) != 2 or sys.argv[1] not in tables:
         sys.exit(__doc__)
