@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The tables of docs/results.md, in Markdown, from bench/results.csv and bench/differences.csv.
 
-    bench/tables.py summary|quality|tuned|sweeps|time|answers|gains|differences
+    bench/tables.py summary|gains|sweeps|tuned|correlation|time|answers|quality|differences
 """
 import csv
 import pathlib
@@ -86,13 +86,46 @@ def gains():
     table(["data", "fastinsight", "against", "difference", "p"], rows)
 
 
-def scores(split, swept):
-    """Rows of one split; swept: the sweeps (one option away from the paper's), or all else."""
+def sweeps():
+    """nDCG@10 with one option away from the paper's, a column a data set; for the budget rerank / gar / fastinsight."""
+    of, standard = {}, {"budget": "100", "alpha": "0.2", "beta": "1", "scale": "1"}
+    rows = [r for r in read("results.csv") if r["split"] == "all" and r["metric"] == "ndcg@10" and
+            "first=" not in r["options"] and "mix=" not in r["options"] and r["method"] in ("rerank", "gar", "fastinsight")]
+    sets = list(dict.fromkeys(r["dataset"] for r in rows))
+    for r in rows:
+        given = dict(o.split("=", 1) for o in r["options"].split(":") if "=" in o and not o.startswith("edges="))
+        for option, value in given.items() or standard.items():
+            of.setdefault((option, value), {}).setdefault(r["dataset"], {})[r["method"]] = f"{float(r['mean']):.3f}"
+    for option in standard:
+        values = sorted({v for o, v in of if o == option}, key=float)
+        methods = ["rerank", "gar", "fastinsight"] if option == "budget" else ["fastinsight"]
+        table([option, *sets], [[v, *(" / ".join(of[option, v].get(s, {}).get(m, "-") for m in methods) for s in sets)] for v in values])
+
+
+def correlation():
+    """Pearson's r between Recall or MissTR of dense search's first ten and what the method adds in recall@100."""
+    rows = []
+    for dataset, methods in grouped([r for r in read("results.csv") if r["split"] == "all" and r["metric"].startswith("r(")]).items():
+        for name, of in methods.items():
+            if name.startswith(("rerank", "gar", "fastinsight")) and not any(o in name for o in (*SWEPT, "mix=")):
+                rows.append([dataset, name, value(of, "r(recall@10 of vector, gain)", 2), value(of, "r(misstr@10 of vector, gain)", 2)])
+    table(["data", "method", "r with Recall", "r with MissTR"], rows)
+
+
+def tuned():
+    """The settings that the development half chose, on the other half, beside the paper's."""
+    rows = []
+    for dataset, methods in grouped([r for r in read("results.csv") if r["split"] == "test" and r["metric"] == "ndcg@10"]).items():
+        for name, of in methods.items():
+            if name in ("hybrid", "bm25", "vector") or any(o in name for o in SWEPT):
+                rows.append([dataset, name, interval(of, "ndcg@10"), of["ndcg@10"]["n"]])
+    table(["data", "method", "nDCG@10", "questions"], rows)
+
+
+def scores(split):
+    """All metrics of one split."""
     for dataset, methods in grouped([r for r in read("results.csv") if r["split"] == split]).items():
-        shown = {m: of for m, of in methods.items()
-                 if split != "all" or swept == any(o in m for o in SWEPT)}
-        if not shown:
-            continue
+        shown = {m: of for m, of in methods.items() if split != "all" or not any(o in m for o in SWEPT)}
         n = next(iter(next(iter(shown.values())).values()))["n"]
         print(f"**{dataset}**, {n} questions\n")
         table(["method", "nDCG@10", "R@10 capped", "MRR@10", "MAP", "TR@10", "MissTR@10"],
@@ -134,8 +167,7 @@ def differences():
 
 
 if __name__ == "__main__":
-    tables = {"summary": summary, "gains": gains, "quality": lambda: scores("all", False), "tuned": lambda: scores("test", False),
-              "sweeps": lambda: scores("all", True), "time": time, "answers": answers, "differences": differences}
+    tables = {"summary": summary, "gains": gains, "quality": lambda: scores("all"), "tuned": tuned, "correlation": correlation, "sweeps": sweeps, "time": time, "answers": answers, "differences": differences}
     if len(sys.argv) != 2 or sys.argv[1] not in tables:
         sys.exit(__doc__)
     tables[sys.argv[1]]()
