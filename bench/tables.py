@@ -76,6 +76,8 @@ def gains():
         sign = 1
         if b["method"] == "fastinsight":
             a, b, sign = b, a, -1
+        if a["options"] not in ("", "first=hybrid", "first=hybrid:mix=0.75"):
+            continue
         base = "hybrid" if "first=hybrid" in a["options"] else "vector"
         same = a["options"] == b["options"] and b["method"] not in ("tfidf", "vector", "hybrid", "bm25") or \
             b["method"] in (base, "bm25") and not b["options"]
