@@ -6,9 +6,9 @@ there, titles and abstracts of scifact. Fails if a bound does not hold:
 
     tokens      2,000 texts, identical to HF tokenizers'
     embeddings  200 texts, cosine > 0.999 (F32), > 0.995 (the default type)
-    scores      100 pairs, head(H) and PyTorch's score of the same weights: within 1e-3, of the file and of its F32 copy. How far
-                llama.cpp's own score is from them is printed: its GELU is a table of halves, and where weights have 8 bits its
-                activations have, too (.002 and .036 when this was written)
+    scores      100 pairs, head(H) and PyTorch's score of the same weights: within 1e-3, of the file and of its F32 copy; head(H)
+                and llama.cpp's own score: within .02. (Its GELU is a table of halves, and where weights have 8 bits its
+                activations have, too: .002 on the F32 copy, .036 on the shipped file, which FAILS and stays open.)
 
     make && tests/reference/parity.py [BUILD]      $QUIPU_RERANKER: a cross-encoder's GGUF (default: the one that ships)
 """
@@ -180,7 +180,7 @@ def check_scores(name, bound, model, tokenizer, pairs):
     theirs = torch_scores(model, tokenizer, pairs)
     check(abs(rows[:, 0] - theirs).max() < bound, f"scores, {name}: head(H) and PyTorch differ by at most {abs(rows[:, 0] - theirs).max():.6f} "
           f"on {len(pairs)} pairs (they spread over {theirs.min():.2f} .. {theirs.max():.2f})")
-    print(f"      scores, {name}: llama.cpp's own differ by at most {abs(rows[:, 0] - own).max():.6f}")
+    check(abs(rows[:, 0] - own).max() < .02, f"scores, {name}: head(H) and llama.cpp's own differ by at most {abs(rows[:, 0] - own).max():.6f}")
 
 
 def beginning(text):
