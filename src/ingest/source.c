@@ -237,22 +237,12 @@ static qp_code read_input(qp_job *job, qp_batch *batch, qp_err *err)
     return code;
 }
 
-/* A data set's edges given alone: by its header. */
-static bool is_edges(const char *path)
+/* A data set's edges, a knowledge graph's triples: known by their headers where they are given alone. */
+static bool begins(const char *path, qp_str header)
 {
     char bytes[HEAD];
-    qp_str head = head_of(path, bytes);
 
-    return qp_str_starts(head, QP_STR("src\tdst"));
-}
-
-/* A knowledge graph's triples given alone. */
-static bool is_triples(const char *path)
-{
-    char bytes[HEAD];
-    qp_str head = head_of(path, bytes);
-
-    return qp_str_starts(head, QP_STR("head\trelation\ttail"));
+    return qp_str_starts(head_of(path, bytes), header);
 }
 
 static qp_code read_place(qp_job *job, qp_batch *batch, const char *path, qp_err *err)
@@ -311,12 +301,12 @@ qp_code qp_source_read(qp_job *job, const char *source, qp_err *err)
     job->done = job->total = 0;
     job->incomplete = false;
     qp_code code = QP_OK;
-    if (!input && !qp_path_is_dir(path) && is_edges(path)) {
+    if (!input && !qp_path_is_dir(path) && begins(path, QP_STR("src\tdst"))) {
         code = qp_source_edges(job, path, path, err);
         free(path);
         return code;
     }
-    if (!input && !qp_path_is_dir(path) && is_triples(path)) {
+    if (!input && !qp_path_is_dir(path) && begins(path, QP_STR("head\trelation\ttail"))) {
         free(path);
         return qp_fail(err, QP_INPUT, "%s: triples; a graph without documents cannot be indexed yet", source);
     }
