@@ -1,16 +1,14 @@
 #include "api/index.h"
 #include "eval/eval.h"
 
-/* A reranker that was asked for by name must be there, as in a question without a method. */
 static qp_code drop_ranker(qp_index *index, unsigned *needs, qp_err *err)
 {
     const qp_model *ranker;
     qp_err why = {0};
-    if (qp_index_model(index, QP_RANKER, &ranker, &why) && qp_index_names(index, QP_RANKER))
-        return qp_fail(err, why.code, "%s", why.message);
-    if (!ranker)
+    qp_code code = qp_index_optional(index, QP_RANKER, &ranker, &why, err);
+    if (!code && !ranker)
         *needs &= ~(unsigned)QP_NEEDS_RANKER;
-    return QP_OK;
+    return code;
 }
 
 qp_code qp_index_eval(qp_index *index, const char *dataset, const qp_eval_options *options, char **json, qp_err *err)

@@ -235,6 +235,12 @@ static qp_code same_embedder(const qp_snapshot *snapshot, const qp_model *embedd
     return QP_OK;
 }
 
+qp_code qp_index_optional(qp_index *index, qp_purpose purpose, const qp_model **model, qp_err *why, qp_err *err)
+{
+    bool failed = qp_index_model(index, purpose, model, why) != QP_OK;
+    return failed && qp_index_names(index, purpose) ? qp_fail(err, why->code, "%s", why->message) : QP_OK;
+}
+
 qp_code qp_index_equip(qp_index *index, const qp_snapshot *snapshot, unsigned needs, qp_query *q, qp_err *err)
 {
     qp_code code = QP_OK;

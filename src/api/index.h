@@ -19,6 +19,10 @@ const qp_snapshot *qp_held_snapshot(const qp_held *);
  * configured as "none". Any thread. */
 qp_code qp_index_model(qp_index *, qp_purpose, const qp_model **, qp_err *);
 
+/* The same for a model that can be done without: *model null with QP_OK and *why where it is not to be had; the error
+ * where it was asked for by name. */
+qp_code qp_index_optional(qp_index *, qp_purpose, const qp_model **, qp_err *why, qp_err *);
+
 /* The name or file the model was, or will be, opened by; null: the default one. The index owns it. */
 const char *qp_index_name(const qp_index *, qp_purpose);
 

@@ -59,8 +59,9 @@ static qp_code choose_method(question *x, qp_err *err)
         return qp_method_find(name, &x->method, &x->method_owned, err);
     qp_err no_ranker = {0}, no_embedder = {0};
     const qp_model *ranker = NULL, *embedder = NULL;
-    if (qp_index_model(x->index, QP_RANKER, &ranker, &no_ranker) && qp_index_names(x->index, QP_RANKER))
-        return qp_fail(err, no_ranker.code, "%s", no_ranker.message);
+    qp_code code = qp_index_optional(x->index, QP_RANKER, &ranker, &no_ranker, err);
+    if (code)
+        return code;
     bool vectors = *qp_snapshot_embedder(qp_held_snapshot(x->held));
     if (vectors)
         (void)qp_index_model(x->index, QP_EMBEDDER, &embedder, &no_embedder);
