@@ -27,7 +27,7 @@ typedef struct qp_plan { /* what `-o` says to the evaluation itself */
     const char *metrics; /* null: those of the task */
     const char *task;    /* "retrieval" | "answers" */
     const char *split;   /* "all" | "dev" | "test" */
-    const char *first;   /* the contender whose first ten the correlations start from */
+    const char *start;   /* the contender whose first ten the correlations start from */
     const char *graph;   /* edge types that tr and misstr look at */
     const char *compare; /* "all" | "none": pairs whose differences are reported */
     bool share, extract;
@@ -87,7 +87,7 @@ double qp_evaluation_ms(const qp_evaluation *, uint32_t contender, qp_stage, dou
 double qp_evaluation_passes(const qp_evaluation *, uint32_t contender); /* mean a question */
 /* How many questions failed; *first is why the first one did, or null. */
 uint32_t qp_evaluation_failures(const qp_evaluation *, uint32_t contender, const char **first);
-/* How Recall and MissTR of the first ten of the contender `plan.first` go with what recall@100 of a contender adds to them
+/* How Recall and MissTR of the first ten of the contender `plan.start` go with what recall@100 of a contender adds to them
  * (FastInsight, Table 6). False where that is not to be had: runs less than 100 deep, no graph, no such contender. */
 bool qp_evaluation_correlate(const qp_evaluation *, uint32_t contender, double *recall, double *misstr);
 

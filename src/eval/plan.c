@@ -16,7 +16,7 @@ static const qp_opt table[] = {
      offsetof(qp_plan, split), "all", 0, 0, "all|dev|test"},
     {"graph", "edge types that tr and misstr look at", QP_TEXT, offsetof(qp_plan, graph), "*", 0, 0, NULL},
     {"start", "the contender whose first ten the correlations with recall start from", QP_TEXT,
-     offsetof(qp_plan, first), "vector", 0, 0, NULL},
+     offsetof(qp_plan, start), "vector", 0, 0, NULL},
     {"compare", "differences in the report: of all pairs, or none", QP_ENUM, offsetof(qp_plan, compare), "all", 0, 0,
      "all|none"},
     {"share", "compute what several methods ask of the models once, and charge it to each", QP_BOOL,

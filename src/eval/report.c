@@ -86,7 +86,7 @@ static json *contender(const qp_evaluation *e, json_doc *doc, uint32_t number, d
     if (qp_evaluation_correlate(e, number, &with_recall, &with_misstr)) {
         json *of = yyjson_mut_obj_add_obj(doc, out, "recall_gain_correlation");
 
-        yyjson_mut_obj_add_str(doc, of, "first", e->plan.first);
+        yyjson_mut_obj_add_str(doc, of, "first", e->plan.start);
         yyjson_mut_obj_add_val(doc, of, "recall@10", real_or_null(doc, with_recall));
         yyjson_mut_obj_add_val(doc, of, "misstr@10", real_or_null(doc, with_misstr));
     }

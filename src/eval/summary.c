@@ -75,7 +75,7 @@ bool qp_evaluation_correlate(const qp_evaluation *e, uint32_t contender, double 
            *gain = qp_new(e->mem, double, e->n);
     uint32_t first;
 
-    if (!start || !missing || !gain || !find_contender(e, e->plan.first, &first) || first == contender ||
+    if (!start || !missing || !gain || !find_contender(e, e->plan.start, &first) || first == contender ||
         !column(e, first, &qp_measure_recall, START, start) || !column(e, first, &qp_measure_misstr, START, missing) ||
         !column(e, contender, &qp_measure_recall, END, gain))
         return false;
