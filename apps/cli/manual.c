@@ -33,9 +33,9 @@ static const char *const models[] = {
     "MODEL: a name of `quipu model list`, a .gguf file, none, or a service:",
     "    openai:NAME[@URL] (embeds, writes)   ollama:NAME[@URL] (embeds, writes)",
     "    jina:NAME[@URL] (embeds, reranks)    cohere:NAME[@URL] (reranks)",
-    "Keys: OPENAI_API_KEY, OLLAMA_API_KEY, JINA_API_KEY, COHERE_API_KEY, else QUIPU_API_KEY. QUIPU_HTTP_TIMEOUT (60 "
-    "s),",
-    "    QUIPU_HTTP_DEADLINE (180 s), QUIPU_HTTP_CONCURRENCY (4). `model pull`: QUIPU_HUB, HF_TOKEN.",
+    "Keys: OPENAI_API_KEY, OLLAMA_API_KEY, JINA_API_KEY, COHERE_API_KEY, else QUIPU_API_KEY.",
+    "Patience: QUIPU_HTTP_TIMEOUT (60 s), QUIPU_HTTP_DEADLINE (180 s), QUIPU_HTTP_CONCURRENCY (4).",
+    "`model pull`: QUIPU_HUB, HF_TOKEN.",
     NULL};
 
 static const char exits[] = "0 fine; 1 usage; 2 input or option refused; 3 nothing found; 4 store damaged or busy;\n"
