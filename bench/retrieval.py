@@ -90,7 +90,7 @@ class Bench:
 
     def quipu(self, dataset, *command):
         models = []
-        for flag in ("embedder", "reranker", "writer"):
+        for flag in ("embedder", "reranker", "writer", "sparse"):
             if getattr(self.args, flag):
                 models += [f"--{flag}", getattr(self.args, flag)]
         line = [self.args.quipu, *command, "--store", str(self.folder(dataset) / "store"), *models]
@@ -250,11 +250,14 @@ def main():
     p.add_argument("--embedder")
     p.add_argument("--reranker")
     p.add_argument("--writer")
+    p.add_argument("--sparse", help="a sparse encoder: splade is one of the searches then")
     p.add_argument("--few", type=int, default=20, help="questions where a writer or a quiet machine is needed")
     p.add_argument("--index-option", action="append", default=[], help="passed to quipu index, as --index-option=-ochunk=whole")
     p.add_argument("steps", nargs="+", metavar="STEP|DATASET")
     args = p.parse_args()
     bench = Bench(args)
+    if args.sparse:
+        SEARCHES.append("splade")
     steps = [s for s in args.steps if hasattr(bench, s) and s not in DATASETS]
     datasets = [s for s in args.steps if s in DATASETS] or list(DATASETS)
     unknown = [s for s in args.steps if s not in steps and s not in datasets]

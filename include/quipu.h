@@ -69,7 +69,8 @@ typedef struct qp_setting { /* one KEY=VALUE, as with -o */
 typedef struct qp_open_options {
     const char *embedder, *ranker, *writer; /* model names, files or URLs; null: the store's own, else the default;
                                                "none" for none */
-    int threads;                            /* 0: one per core */
+    const char *sparse; /* the sparse encoder that weights terms for -m splade; null: the store's own, else none */
+    int threads;        /* 0: one per core */
     uint64_t seed;
 } qp_open_options;
 
@@ -89,6 +90,7 @@ typedef struct qp_index_report {
     uint64_t documents_added, documents_changed, documents_same, documents_failed;
     uint64_t chunks, edges, edges_unknown; /* in the index now; given edges whose ends are not there */
     uint64_t chunks_embedded;              /* in this run */
+    uint64_t chunks_weighed;               /* in this run: learned terms made by a sparse encoder */
     double seconds_read, seconds_embed, seconds_publish;
 } qp_index_report;
 

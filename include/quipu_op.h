@@ -41,9 +41,16 @@ typedef struct qp_walk { /* which edges count */
     qp_direction direction;
 } qp_walk;
 
-typedef struct qp_probe { /* what is looked for */
-    qp_str text;          /* for lexical indices */
-    const float *vector;  /* for dense ones: dim floats, unit length */
+typedef struct qp_sparse { /* a text as terms that a model weights: ids rise, weights are finite and above 0 */
+    const uint32_t *term;
+    const float *weight;
+    uint32_t n;
+} qp_sparse;
+
+typedef struct qp_probe {   /* what is looked for */
+    qp_str text;            /* for lexical indices */
+    const float *vector;    /* for dense ones: dim floats, unit length */
+    const qp_sparse *terms; /* for learned sparse ones */
     uint32_t dim;
     bool exact;            /* dense: scan, do not use an approximate index */
     const uint64_t *allow; /* bit per node: those a filter lets through; null: all */
@@ -75,9 +82,11 @@ typedef struct qp_view {
     void *self;
     uint32_t nodes; /* node ids are [0, nodes) */
     uint32_t edges;
-    uint32_t dim; /* of node.dense; 0 = no vectors */
-    /* Best k of an index: "node.dense" (inner product of unit vectors), "node.bm25", "node.tfidf". Fewer if fewer match;
-     * lexical indices return only nodes with a term of the probe. */
+    uint32_t dim;   /* of node.dense; 0 = no vectors */
+    uint32_t terms; /* of node.splade: term ids are below it; 0 = no learned terms */
+    /* Best k of an index: "node.dense" (inner product of unit vectors), "node.bm25", "node.tfidf", "node.splade" (inner
+     * product of learned term weights, which are kept to 1/4096). Fewer if fewer match; all but the first return only
+     * nodes with a term of the probe. */
     qp_code (*search)(void *, const char *index, const qp_probe *, uint32_t k, qp_list *, qp_arena *, qp_err *);
     qp_code (*adjacent)(void *, const qp_id *, uint32_t n, qp_walk, qp_adj *, qp_arena *, qp_err *);
     /* Distinct neighbours over the walked types, self-loops none, both directions if the walk says so. */
@@ -120,9 +129,12 @@ typedef struct qp_model {
     const char *name;
     const char *digest;         /* of weights and settings: the key of cached vectors */
     uint32_t dim, width, heads; /* of an embedding; of a latent; heads of the last layer (0: not given) */
+    uint32_t terms;             /* of weigh: ids are below it */
     uint32_t max_tokens;        /* longest input; what is longer is cut */
     /* n x dim floats, unit length. */
     qp_code (*embed)(void *, qp_role, const qp_str *text, uint32_t n, float *out, qp_err *);
+    /* Learned sparse terms of each text, in the arena (SPLADE: Formal, Piwowarski, Clinchant, SIGIR 2021). */
+    qp_code (*weigh)(void *, qp_role, const qp_str *text, uint32_t n, qp_sparse *out, qp_arena *, qp_err *);
     /* n x width: the cross-encoder's [CLS] latent of (query, text) before the head. */
     qp_code (*latent)(void *, qp_str query, const qp_str *text, uint32_t n, float *out, qp_err *);
     /* The classification head's last two layers (dense + tanh, projection) on n latents. */
@@ -142,14 +154,15 @@ typedef struct qp_trace qp_trace;
 typedef struct qp_query {
     qp_str text;
     const qp_view *graph;
-    const qp_model *embedder, *ranker, *writer; /* null: not there */
+    const qp_model *embedder, *ranker, *writer, *sparse; /* null: not there */
     qp_arena *mem;
-    qp_memo *memo;         /* null: the query makes one for itself */
-    qp_trace *trace;       /* null: nothing is traced */
-    qp_walk walk;          /* set by a method's `edges` and `direction` options */
-    const uint64_t *allow; /* metadata filter: only these nodes may be returned or walked to; null: all */
-    const float *vector;   /* of text; made on first use by qp_query_vector */
-    double deadline;       /* qp_now_ms() after which operators stop; 0: none */
+    qp_memo *memo;          /* null: the query makes one for itself */
+    qp_trace *trace;        /* null: nothing is traced */
+    qp_walk walk;           /* set by a method's `edges` and `direction` options */
+    const uint64_t *allow;  /* metadata filter: only these nodes may be returned or walked to; null: all */
+    const float *vector;    /* of text; made on first use by qp_query_vector */
+    const qp_sparse *terms; /* of text; made on first use by qp_query_terms */
+    double deadline;        /* qp_now_ms() after which operators stop; 0: none */
     volatile const int *cancel;
     uint32_t model_passes; /* cross-encoder passes so far */
     int depth;             /* of nested qp_run */
@@ -176,6 +189,7 @@ typedef struct qp_opt {
 #define QP_NEEDS_EMBEDDER 1u
 #define QP_NEEDS_RANKER 2u
 #define QP_NEEDS_WRITER 4u
+#define QP_NEEDS_SPARSE 8u
 
 typedef struct qp_op { /* operators, methods and user pipelines are all this */
     const char *name, *help;
@@ -197,6 +211,8 @@ qp_code qp_options_fill(const qp_op *, const qp_setting *, size_t n, void *opt, 
 
 /* The query's vector (dim of the embedder), unit length, made once; null after an error. */
 const float *qp_query_vector(qp_query *);
+/* The query's learned terms, made once; null after an error. */
+const qp_sparse *qp_query_terms(qp_query *);
 
 /* ---- the operators as C calls; each is one qp_run. Manuals: quipu ops NAME. ---- */
 qp_set qp_search(qp_query *, const char *index, uint32_t k);                               /* O_vs */

@@ -30,6 +30,7 @@ const flag flags[] = {
     {'S', false, "strict", NULL, "a document that cannot be read ends the run"},
     {'E', false, "embedder", "MODEL", "model that makes vectors; none for an index without (default: the index's own)"},
     {'K', false, "reranker", "MODEL", "cross-encoder (default: quipu-rerank-v1)"},
+    {'P', false, "sparse", "MODEL", "sparse encoder: term weights for -m splade (default: the index's own, else none)"},
     {'W', false, "writer", "MODEL", "model that writes answers (default: none; answers are quoted)"},
     {'t', false, "threads", "N", "threads (default: one per core)"},
     {'d', false, "seed", "N", "seed of everything random (default 0)"},
@@ -109,6 +110,7 @@ static int set(cli *c, const flag *f, const char *value)
     case 'E': c->embedder = value; return 0;
     case 'K': c->reranker = value; return 0;
     case 'W': c->writer = value; return 0;
+    case 'P': c->sparse = value; return 0;
     case 't': return number("--threads", value, 0, &c->threads);
     case 'd': return number("--seed", value, 0, &c->seed);
     case 'q': c->quiet = true; return 0;

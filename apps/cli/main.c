@@ -5,13 +5,13 @@
 #include <string.h>
 
 #define COMMON "tdqCF"
-#define MODELS "EKW"
+#define MODELS "EKWP"
 
 const verb verbs[] = {
     {"index", "SOURCE...",
-     "Add or update files, folders, a data set folder, or - for standard input; never repeats work.", "sojSE" COMMON, 1,
-     -1, run_index},
-    {"delete", "DOC...", "Remove documents by id or path; leaves the index that never held them.", "sjE" COMMON, 1, -1,
+     "Add or update files, folders, a data set folder, or - for standard input; never repeats work.", "sojSEP" COMMON,
+     1, -1, run_index},
+    {"delete", "DOC...", "Remove documents by id or path; leaves the index that never held them.", "sjEP" COMMON, 1, -1,
      run_delete},
     {"ask", "QUESTION", "Answer with citations; needs no server and no key.", "smokwjxQrecDl" MODELS COMMON, 0, 1,
      run_ask},

@@ -28,7 +28,7 @@ static const char *const filter[] = {
     "Example: --where \"year >= 2001 and (lang in ('en', 'de') or not lang exists) and title ~ 'graph'\"",
     NULL};
 
-/* What --embedder, --reranker and --writer take, and what they read from the environment. */
+/* What --embedder, --reranker, --writer and --sparse take, and what they read from the environment. */
 static const char *const models[] = {
     "MODEL: a name of `quipu model list`, a .gguf file, none, or a service:",
     "    openai:NAME[@URL] (embeds, writes)   ollama:NAME[@URL] (embeds, writes)",
@@ -136,7 +136,7 @@ void manual_verb(const verb *v)
     for (size_t i = 0; strchr(v->flags, 'w') && filter[i]; i++)
         printf("  %s\n", filter[i]);
     if (strchr(v->flags, 'W'))
-        printf("\nmodels (--embedder, --reranker, --writer):\n");
+        printf("\nmodels (--embedder, --reranker, --writer, --sparse):\n");
     for (size_t i = 0; strchr(v->flags, 'W') && models[i]; i++)
         printf("  %s\n", models[i]);
 }

@@ -28,6 +28,7 @@ int session_open(const cli *c, bool create, qp_index **index)
     qp_open_options o = {.embedder = c->embedder,
                          .ranker = c->reranker,
                          .writer = c->writer,
+                         .sparse = c->sparse,
                          .threads = (int)c->threads,
                          .seed = (uint64_t)c->seed};
     qp_code code = qp_index_open(c->store, create, &o, index, &err);

@@ -12,8 +12,6 @@
 #include "ingest/ingest.h"
 #include "store/store.h"
 
-enum { PURPOSES = 3 };
-
 struct qp_held {
     qp_snapshot *snapshot;
     pthread_mutex_t *lock; /* the index's; guards users */
@@ -28,30 +26,38 @@ struct qp_index {
     uint64_t seed;
     pthread_mutex_t lock; /* guards what follows */
     qp_held *current;
-    char *names[PURPOSES]; /* null: the default */
-    qp_model *models[PURPOSES];
+    char *names[QP_PURPOSES]; /* null: the default */
+    qp_model *models[QP_PURPOSES];
 };
 
-static const char *const setting_of[PURPOSES] = {"embedder", "ranker", "writer"};
+static const char *const setting_of[QP_PURPOSES] = {"embedder", "ranker", "writer", "sparse"};
 
 static char *copy_of(const char *text)
 {
     return text ? strdup(text) : NULL;
 }
 
+static bool made_by(qp_purpose purpose) /* does the index hold what such a model made? */
+{
+    return purpose == QP_EMBEDDER || purpose == QP_SPARSE;
+}
+
 /* What the index was made with stands in its settings; a reader falls back on it. */
-static qp_code remembered_embedder(qp_index *index, qp_err *err)
+static qp_code remembered_models(qp_index *index, qp_err *err)
 {
     qp_store *store = NULL;
     qp_arena *arena = qp_arena_new();
     if (!arena)
         return qp_oom(err);
-    qp_str name = {0};
     qp_code code = qp_store_open(index->folder, false, false, &store, err);
-    if (!code)
-        code = qp_store_get(store, setting_of[QP_EMBEDDER], &name, arena, err);
-    if (!code && name.n)
-        index->names[QP_EMBEDDER] = strndup(name.at, name.n);
+    for (int p = 0; !code && p < QP_PURPOSES; p++) {
+        qp_str name = {0};
+        if (!made_by((qp_purpose)p) || index->names[p])
+            continue;
+        code = qp_store_get(store, setting_of[p], &name, arena, err);
+        if (!code && name.n)
+            index->names[p] = strndup(name.at, name.n);
+    }
     qp_store_close(store);
     qp_arena_free(arena);
     return code;
@@ -79,15 +85,15 @@ qp_code qp_index_open(const char *dir, bool create, const qp_open_options *optio
                         .create = create,
                         .threads = o->threads,
                         .seed = o->seed,
-                        .names = {copy_of(o->embedder), copy_of(o->ranker), copy_of(o->writer)}};
+                        .names = {copy_of(o->embedder), copy_of(o->ranker), copy_of(o->writer), copy_of(o->sparse)}};
     pthread_mutex_init(&index->lock, NULL);
     qp_code code = index->folder ? QP_OK : qp_oom(err);
-    if (!code && there && !o->embedder) {
+    if (!code && there && (!o->embedder || !o->sparse)) {
         /* A reader needs the snapshot alone, and a wrong embedder is refused by its digest; `check` tells of the truth.
          * A folder without an index yet is fine for a writer. */
         qp_err why = {0};
-        code = remembered_embedder(index, &why);
-        code = code && !create && !is_published(dir) ? qp_fail(err, code, "%s", why.message) : QP_OK;
+        code = remembered_models(index, &why);
+        code = code && !o->embedder && !create && !is_published(dir) ? qp_fail(err, code, "%s", why.message) : QP_OK;
     }
     if (code) {
         qp_index_close(index);
@@ -102,7 +108,7 @@ void qp_index_close(qp_index *index)
     if (!index)
         return;
     qp_held_release(index->current);
-    for (int p = 0; p < PURPOSES; p++) {
+    for (int p = 0; p < QP_PURPOSES; p++) {
         qp_model_close(index->models[p]);
         free(index->names[p]);
     }
@@ -203,7 +209,7 @@ qp_code qp_index_model(qp_index *index, qp_purpose purpose, const qp_model **out
 {
     *out = NULL;
     const char *name = index->names[purpose];
-    if (name && strcmp(name, "none") == 0)
+    if (name ? strcmp(name, "none") == 0 : purpose == QP_SPARSE) /* which has no default */
         return QP_OK;
     pthread_mutex_lock(&index->lock);
     qp_code code = QP_OK;
@@ -224,14 +230,13 @@ bool qp_index_names(const qp_index *index, qp_purpose purpose)
     return index->names[purpose] && strcmp(index->names[purpose], "none") != 0;
 }
 
-static qp_code same_embedder(const qp_snapshot *snapshot, const qp_model *embedder, qp_err *err)
+static qp_code same_maker(const char *what, const char *flag, const char *made_with, const qp_model *model, qp_err *err)
 {
-    const char *made_with = qp_snapshot_embedder(snapshot);
-    if (strcmp(made_with, embedder->digest) != 0)
+    if (strcmp(made_with, model->digest) != 0)
         return qp_fail(err, QP_INPUT,
-                       "the index was made with another embedder (%.12s...) than %s (%.12s...): ask with that one, or "
-                       "index again with --embedder",
-                       made_with, embedder->name, embedder->digest);
+                       "the index was made with another %s (%.12s...) than %s (%.12s...): ask with that one, or "
+                       "index again with %s",
+                       what, made_with, model->name, model->digest, flag);
     return QP_OK;
 }
 
@@ -247,27 +252,38 @@ qp_code qp_index_equip(qp_index *index, const qp_snapshot *snapshot, unsigned ne
     if ((needs & QP_NEEDS_EMBEDDER) && *qp_snapshot_embedder(snapshot)) { /* no vectors: who wants them says so */
         code = qp_index_model(index, QP_EMBEDDER, &q->embedder, err);
         if (!code && q->embedder)
-            code = same_embedder(snapshot, q->embedder, err);
+            code = same_maker("embedder", "--embedder", qp_snapshot_embedder(snapshot), q->embedder, err);
     }
     if (!code && (needs & QP_NEEDS_RANKER))
         code = qp_index_model(index, QP_RANKER, &q->ranker, err);
     if (!code && (needs & QP_NEEDS_WRITER))
         code = qp_index_model(index, QP_WRITER, &q->writer, err);
+    if (!code && (needs & QP_NEEDS_SPARSE) && *qp_snapshot_sparse(snapshot)) {
+        code = qp_index_model(index, QP_SPARSE, &q->sparse, err);
+        if (!code && q->sparse)
+            code = same_maker("sparse encoder", "--sparse", qp_snapshot_sparse(snapshot), q->sparse, err);
+    }
     return code;
 }
 
 /* ---- writing ---- */
 
-/* What a later open, from any folder, finds the same embedder by: its file, or its name. */
-static qp_code remember_embedder(qp_index *index, const qp_model *embedder, qp_store *store, qp_err *err)
+/* What a later open, from any folder, finds the same model by: its file, or its name. */
+static qp_code remember_model(qp_index *index, qp_purpose purpose, const qp_model *model, qp_store *store, qp_err *err)
 {
-    const char *name = index->names[QP_EMBEDDER];
+    const char *name = index->names[purpose];
     char *file = name ? realpath(name, NULL) : NULL;
-    if (!name && embedder)
-        name = embedder->name;
-    qp_code code = name ? qp_store_set(store, setting_of[QP_EMBEDDER], file ? file : name, err) : QP_OK;
+    if (!name && model)
+        name = model->name;
+    qp_code code = name ? qp_store_set(store, setting_of[purpose], file ? file : name, err) : QP_OK;
     free(file);
     return code;
+}
+
+static qp_code open_makers(qp_index *index, qp_makers *out, qp_err *err)
+{
+    qp_code code = qp_index_model(index, QP_EMBEDDER, &out->embedder, err);
+    return code ? code : qp_index_model(index, QP_SPARSE, &out->sparse, err);
 }
 
 qp_code qp_index_add(qp_index *index, const char *const *sources, size_t n, const qp_index_options *options,
@@ -275,16 +291,18 @@ qp_code qp_index_add(qp_index *index, const char *const *sources, size_t n, cons
 {
     static const qp_index_options standard = {0};
     qp_index_report ignored;
-    const qp_model *embedder = NULL;
+    qp_makers models = {0};
     qp_store *store = NULL;
     const qp_patience before = qp_patience_set((qp_patience){.cancel = options ? options->watch.cancel : NULL});
-    qp_code code = qp_index_model(index, QP_EMBEDDER, &embedder, err);
+    qp_code code = open_makers(index, &models, err);
     if (!code)
         code = qp_store_open(index->folder, true, index->create, &store, err);
     if (!code)
-        code = remember_embedder(index, embedder, store, err);
+        code = remember_model(index, QP_EMBEDDER, models.embedder, store, err);
     if (!code)
-        code = qp_ingest(store, embedder, index->threads, sources, n, options ? options : &standard,
+        code = remember_model(index, QP_SPARSE, models.sparse, store, err);
+    if (!code)
+        code = qp_ingest(store, models, index->threads, sources, n, options ? options : &standard,
                          report ? report : &ignored, err);
     qp_store_close(store);
     qp_patience_set(before);
@@ -310,22 +328,22 @@ static qp_code remove_all(qp_store *store, const char *const *documents, size_t 
 
 qp_code qp_index_delete(qp_index *index, const char *const *documents, size_t n, const qp_watch *watch, qp_err *err)
 {
-    const qp_model *embedder = NULL;
+    qp_makers models = {0};
     qp_store *store = NULL;
-    bool embedded = false;
+    bool complete = false;
     qp_code code = qp_store_open(index->folder, true, false, &store, err);
     if (!code)
         code = qp_store_begin(store, err);
     if (!code)
         code = remove_all(store, documents, n, err);
     if (!code)
-        code = qp_store_embedded(store, &embedded, err);
-    if (!code && !embedded) /* a run was stopped before it had embedded all */
-        code = qp_index_model(index, QP_EMBEDDER, &embedder, err);
+        code = qp_store_complete(store, &complete, err);
+    if (!code && !complete) /* a run was stopped before all was made */
+        code = open_makers(index, &models, err);
     if (!code)
         code = qp_store_commit(store, err);
     if (!code)
-        code = qp_ingest_refresh(store, embedder, watch, err);
+        code = qp_ingest_refresh(store, models, watch, err);
     qp_store_close(store); /* rolls back what was not committed */
     return code;
 }

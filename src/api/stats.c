@@ -72,6 +72,8 @@ qp_code qp_index_stats(qp_index *index, char **json, qp_err *err)
     const char *name = qp_index_name(index, QP_EMBEDDER), *digest = qp_snapshot_embedder(snapshot);
     yyjson_mut_obj_add_str(doc, root, "embedder", !*digest ? "none" : name ? name : "default");
     yyjson_mut_obj_add_str(doc, root, "embedder_digest", digest);
+    const char *sparse = qp_index_name(index, QP_SPARSE);
+    yyjson_mut_obj_add_str(doc, root, "sparse", !view->terms ? "none" : sparse ? sparse : "unknown");
     yyjson_mut_obj_add_uint(doc, root, "snapshot", qp_snapshot_number(snapshot));
     yyjson_mut_obj_add_uint(doc, root, "bytes", bytes_in(qp_index_folder(index)));
     *json = code ? NULL : yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, NULL);

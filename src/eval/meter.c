@@ -198,6 +198,17 @@ static qp_code generate(void *self, const qp_message *message, uint32_t n, const
     return code;
 }
 
+static qp_code weigh(void *self, qp_role role, const qp_str *text, uint32_t n, qp_sparse *out, qp_arena *mem,
+                     qp_err *err)
+{
+    qp_meter *m = self;
+    double start = qp_now_ms();
+    qp_code code = m->real->weigh(m->real->self, role, text, n, out, mem, err);
+
+    charge(m, start);
+    return code;
+}
+
 static qp_code count(void *self, const qp_str *text, uint32_t n, uint32_t *tokens, qp_err *err)
 {
     qp_meter *m = self;
@@ -217,6 +228,7 @@ void qp_meter_make(qp_meter *m, const qp_model *real, bool share)
     m->model.head = real->head ? head : NULL;
     m->model.rank = real->rank ? rank : NULL;
     m->model.generate = real->generate ? generate : NULL;
+    m->model.weigh = real->weigh ? weigh : NULL;
     m->model.count = real->count ? count : NULL;
     m->model.close = NULL;
 }

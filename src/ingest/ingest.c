@@ -16,49 +16,77 @@ static void begin_stage(qp_job *job, uint64_t total)
     job->total = total;
 }
 
-/* Every text of the index that has no vector of this model yet gets one, in batches of like lengths. */
-static qp_code embed(qp_job *job, qp_err *err)
+/* ---- what models make of the texts ---- */
+
+typedef struct making {
+    qp_made what;
+    const char *stage;
+    const qp_model *model; /* null: the index is to be without */
+    qp_code (*batch)(qp_job *, const qp_pending *, const qp_str *text, uint32_t n, qp_arena *, qp_err *);
+    uint64_t *made; /* in the report */
+} making;
+
+static qp_code make_vectors(qp_job *job, const qp_pending *p, const qp_str *text, uint32_t n, qp_arena *mem,
+                            qp_err *err)
 {
     const qp_model *m = job->embedder;
+    float *vectors = qp_new(mem, float, (size_t)n * m->dim);
+    qp_code code = vectors ? m->embed(m->self, QP_PASSAGE, text, n, vectors, err) : qp_oom(err);
+    return code ? code : qp_store_vectors(job->store, m->digest, m->dim, p, n, vectors, err);
+}
+
+static qp_code make_terms(qp_job *job, const qp_pending *p, const qp_str *text, uint32_t n, qp_arena *mem, qp_err *err)
+{
+    const qp_model *m = job->sparse;
+    qp_sparse *terms = qp_new(mem, qp_sparse, n);
+    qp_code code = terms ? m->weigh(m->self, QP_PASSAGE, text, n, terms, mem, err) : qp_oom(err);
+    return code ? code : qp_store_terms(job->store, m->digest, p, n, terms, err);
+}
+
+/* Every text of the index for which this model has made nothing yet, in batches of like lengths. */
+static qp_code make(qp_job *job, const making *how, qp_err *err)
+{
     qp_arena *mem = qp_arena_new();
-    float *vectors = malloc(EMBED_BATCH * (size_t)m->dim * sizeof *vectors);
     qp_pending pending[EMBED_BATCH];
     qp_str texts[EMBED_BATCH];
     uint32_t n = 1;
     uint64_t left = 0;
-    qp_code code = mem && vectors ? QP_OK : qp_oom(err);
-    double began = qp_now_ms();
+    qp_code code = mem ? QP_OK : qp_oom(err);
 
     for (bool first = true; !code; first = false) {
         qp_arena_reset(mem);
-        code = qp_store_pending(job->store, m->digest, EMBED_BATCH, pending, &n, &left, mem, err);
+        code = qp_store_pending(job->store, how->what, how->model ? how->model->digest : "", EMBED_BATCH, pending, &n,
+                                &left, mem, err);
         if (code || !n)
             break;
         if (first)
             begin_stage(job, left);
-        code = qp_job_tell(job, "embed", NULL, first, err);
+        code = qp_job_tell(job, how->stage, NULL, first, err);
         if (code)
             break;
         for (uint32_t i = 0; i < n; i++)
             texts[i] = pending[i].text;
-        code = m->embed(m->self, QP_PASSAGE, texts, n, vectors, err);
-        code = code ? code : qp_store_vectors(job->store, m->digest, m->dim, pending, n, vectors, err);
+        code = how->batch(job, pending, texts, n, mem, err);
         if (!code) {
             job->done += n;
-            job->report->chunks_embedded += n;
+            *how->made += n;
         }
     }
-    if (!code && job->report->chunks_embedded)
-        code = qp_job_tell(job, "embed", NULL, true, err);
-    job->report->seconds_embed = (qp_now_ms() - began) / 1e3;
-    free(vectors);
+    if (!code && *how->made)
+        code = qp_job_tell(job, how->stage, NULL, true, err);
     qp_arena_free(mem);
     return code;
 }
 
-static bool embeds(const qp_job *job)
+static qp_code make_all(qp_job *job, qp_err *err)
 {
-    return job->embedder && job->embedder->embed;
+    const making vectors = {QP_MADE_VECTOR, "embed", job->embedder, make_vectors, &job->report->chunks_embedded};
+    const making terms = {QP_MADE_TERMS, "weigh", job->sparse, make_terms, &job->report->chunks_weighed};
+    double began = qp_now_ms();
+    qp_code code = make(job, &vectors, err);
+
+    job->report->seconds_embed = (qp_now_ms() - began) / 1e3;
+    return code ? code : make(job, &terms, err);
 }
 
 static qp_code link_all(qp_job *job, qp_err *err)
@@ -67,16 +95,6 @@ static qp_code link_all(qp_job *job, qp_err *err)
     qp_code code = qp_resolve(job->store, &job->options->watch, job->report, err);
     job->done = job->report->edges;
     return code ? code : qp_job_tell(job, "link", NULL, true, err);
-}
-
-static qp_code say_there_are_no_vectors(qp_job *job, qp_err *err)
-{
-    qp_pending none;
-    uint32_t n;
-    qp_arena *mem = qp_arena_new();
-    qp_code code = mem ? qp_store_pending(job->store, "", 0, &none, &n, NULL, mem, err) : qp_oom(err);
-    qp_arena_free(mem);
-    return code;
 }
 
 static qp_code publish(qp_job *job, qp_err *err)
@@ -112,13 +130,14 @@ static void end(qp_job *job)
     qp_arena_free(job->mem);
 }
 
-qp_code qp_ingest(qp_store *store, const qp_model *embedder, int threads, const char *const *sources, size_t n,
+qp_code qp_ingest(qp_store *store, qp_makers models, int threads, const char *const *sources, size_t n,
                   const qp_index_options *options, qp_index_report *report, qp_err *err)
 {
     static const qp_index_options plain;
     qp_index_report unread = {0};
     qp_job job = {.store = store,
-                  .embedder = embedder,
+                  .embedder = models.embedder,
+                  .sparse = models.sparse,
                   .threads = threads,
                   .options = options ? options : &plain,
                   .report = report ? report : &unread,
@@ -131,8 +150,7 @@ qp_code qp_ingest(qp_store *store, const qp_model *embedder, int threads, const 
         code = qp_source_read(&job, sources[i], err);
     job.report->seconds_read = (qp_now_ms() - began) / 1e3;
     code = code ? code : link_all(&job, err);
-    if (!code)
-        code = embeds(&job) ? embed(&job, err) : say_there_are_no_vectors(&job, err);
+    code = code ? code : make_all(&job, err);
     code = code ? code : publish(&job, err);
     if (!code && !job.report->chunks && !job.report->documents_failed)
         code = qp_fail(err, QP_NONE, "%s: no document found; quipu index wants files, folders or a data set",
@@ -141,16 +159,17 @@ qp_code qp_ingest(qp_store *store, const qp_model *embedder, int threads, const 
     return code;
 }
 
-qp_code qp_ingest_refresh(qp_store *store, const qp_model *embedder, const qp_watch *watch, qp_err *err)
+qp_code qp_ingest_refresh(qp_store *store, qp_makers models, const qp_watch *watch, qp_err *err)
 {
     qp_index_options options = {0};
     qp_index_report report = {0};
-    qp_job job = {.store = store, .embedder = embedder, .options = &options, .report = &report};
+    qp_job job = {
+        .store = store, .embedder = models.embedder, .sparse = models.sparse, .options = &options, .report = &report};
 
     if (watch)
         options.watch = *watch;
     qp_code code = link_all(&job, err);
-    if (!code && embeds(&job))
-        code = embed(&job, err);
+    if (!code && (models.embedder || models.sparse))
+        code = make_all(&job, err);
     return code ? code : publish(&job, err);
 }

@@ -6,16 +6,20 @@
 #include "quipu_op.h"
 #include "store/store.h"
 
-/* embedder null: an index without vectors. The counter of tokens for chunk sizes is the embedder's, else words.
+typedef struct qp_makers { /* of what is kept beside the texts; null: an index without */
+    const qp_model *embedder, *sparse;
+} qp_makers;
+
+/* The counter of tokens for chunk sizes is the embedder's, else words.
  *
  * A document's key is its `_id` in records and data sets; of a file it is its place below the source, the source's own
  * name first ("manual/select.html"; more of the path where two would share a name). A document that cannot be read is
  * one warning and counted; with `strict` it ends the run as QP_INPUT. Cancelling ends it as QP_STOPPED; what was read and
  * embedded until then is kept, nothing is published. */
-qp_code qp_ingest(qp_store *, const qp_model *embedder, int threads, const char *const *sources, size_t n,
-                  const qp_index_options *, qp_index_report *, qp_err *);
-/* After a delete: resolve, embed what lacks a vector, publish. embedder null: nothing lacks one (qp_store_embedded). */
-qp_code qp_ingest_refresh(qp_store *, const qp_model *embedder, const qp_watch *, qp_err *);
+qp_code qp_ingest(qp_store *, qp_makers, int threads, const char *const *sources, size_t n, const qp_index_options *,
+                  qp_index_report *, qp_err *);
+/* After a delete: resolve, make what a text lacks, publish. Models null: nothing is lacking (qp_store_complete). */
+qp_code qp_ingest_refresh(qp_store *, qp_makers, const qp_watch *, qp_err *);
 
 /* The settings that qp_index_options may hold, as an option table (`run` is null): for the manual. */
 const qp_op *qp_ingest_options(void);

@@ -1,4 +1,4 @@
-/* qp_model on our own encoder: embedders and cross-encoders of the BERT family. */
+/* qp_model on our own encoder: embedders, cross-encoders and sparse encoders of the BERT family. */
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "model/kernel.h"
 #include "model/keys.h"
 #include "model/model.h"
+#include "model/splade.h"
 #include "model/tokens.h"
 
 enum { POOLING_MEAN = 1, POOLING_CLS = 2, POOLING_RANK = 4 }; /* of bert.pooling_type */
@@ -29,6 +30,7 @@ typedef struct bert {
     void *dense;               /* cls: width x width, packed */
     float *dense_bias;
     float *project, project_bias; /* cls.output: 1 x width */
+    qp_splade *splade;            /* of a sparse encoder */
     pthread_mutex_t lock;         /* of the two below */
     qp_workspace **idle;          /* workspaces nobody uses now */
     uint32_t n_idle;
@@ -36,7 +38,8 @@ typedef struct bert {
 
 /* ---- many sequences over the cores ---- */
 
-typedef struct job {
+typedef struct job job;
+struct job {
     bert *b;
     qp_ids ids;             /* all sequences, end to end */
     qp_sequence *sequences; /* in the caller's order while they are made, then longest first */
@@ -45,9 +48,11 @@ typedef struct job {
     uint32_t *batches;      /* batch i is sequences [batches[i], batches[i + 1]) */
     uint32_t n, n_batches;
     qp_workspace **spaces; /* by worker */
-    float *out;
-    bool unit; /* make each vector unit length */
-} job;
+    /* What batch i came to: its rows, or one row a sequence, as the pool is. */
+    qp_code (*take)(job *, size_t i, const float *rows, qp_err *);
+    float *out;        /* vectors, in the caller's order */
+    qp_sparse *sparse; /* or terms; each malloc'ed, its ids behind its weights */
+};
 
 static qp_workspace *take_workspace(bert *b)
 {
@@ -83,21 +88,29 @@ static void make_unit(float *x, uint32_t n)
 static qp_code run_batch(void *self, int worker, size_t i, qp_err *err)
 {
     job *j = self;
-    const uint32_t width = j->b->model.dim ? j->b->model.dim : j->b->model.width;
-    uint32_t from = j->batches[i], n = j->batches[i + 1] - from;
+    const qp_sequence *s = j->sequences + j->batches[i];
+    uint32_t n = j->batches[i + 1] - j->batches[i], rows = j->b->pool == QP_POOL_NONE ? 0 : n;
     if (!j->spaces[worker] && !(j->spaces[worker] = take_workspace(j->b)))
         return qp_oom(err);
-    float *out = malloc((size_t)n * width * sizeof *out);
+    for (uint32_t k = 0; j->b->pool == QP_POOL_NONE && k < n; k++)
+        rows += s[k].n;
+    float *out = malloc((size_t)rows * qp_encoder_width(j->b->encoder) * sizeof *out);
     if (!out)
         return qp_oom(err);
-    qp_code code = qp_encoder_run(j->b->encoder, j->spaces[worker], j->sequences + from, n, j->b->pool, out, err);
-    for (uint32_t k = 0; k < n && !code; k++) {
-        if (j->unit)
-            make_unit(out + (size_t)k * width, width);
-        memcpy(j->out + (size_t)j->order[from + k] * width, out + (size_t)k * width, width * sizeof *out);
-    }
+    qp_code code = qp_encoder_run(j->b->encoder, j->spaces[worker], s, n, j->b->pool, out, err);
+    if (!code)
+        code = j->take(j, i, out, err);
     free(out);
     return code;
+}
+
+static qp_code take_vectors(job *j, size_t i, const float *rows, qp_err *err)
+{
+    const uint32_t width = qp_encoder_width(j->b->encoder);
+    (void)err;
+    for (uint32_t at = j->batches[i]; at < j->batches[i + 1]; at++, rows += width)
+        memcpy(j->out + (size_t)j->order[at] * width, rows, width * sizeof *rows);
+    return QP_OK;
 }
 
 static int longer_first(const void *x, const void *y, void *lengths)
@@ -181,22 +194,94 @@ static void add_text(job *j, uint32_t i, qp_str prefix, qp_str text, qp_buf *scr
     j->sequences[i].first = UINT32_MAX;
 }
 
-static qp_code bert_embed(void *self, qp_role role, const qp_str *text, uint32_t n, float *out, qp_err *err)
+static qp_code run_texts(job *j, qp_role role, const qp_str *text, uint32_t n, qp_err *err)
 {
-    job j = {.b = self, .out = out, .unit = true};
     qp_buf scratch = {0};
     if (!n)
         return QP_OK;
-    qp_code code = begin_job(&j, n, err);
-    qp_sequence *made = j.sequences;
+    qp_code code = begin_job(j, n, err);
+    qp_sequence *made = j->sequences;
     for (uint32_t i = 0; i < n && !code; i++)
-        add_text(&j, i, role == QP_QUERY ? j.b->query_prefix : j.b->passage_prefix, text[i], &scratch);
+        add_text(j, i, role == QP_QUERY ? j->b->query_prefix : j->b->passage_prefix, text[i], &scratch);
     if (!code) {
-        j.starts[n] = j.ids.n;
-        code = run_job(&j, err);
+        j->starts[n] = j->ids.n;
+        code = run_job(j, err);
     }
-    end_job(&j, made);
+    end_job(j, made);
     qp_buf_free(&scratch);
+    return code;
+}
+
+static qp_code bert_embed(void *self, qp_role role, const qp_str *text, uint32_t n, float *out, qp_err *err)
+{
+    job j = {.b = self, .take = take_vectors, .out = out};
+    const uint32_t width = j.b->model.dim;
+    qp_code code = run_texts(&j, role, text, n, err);
+    for (uint32_t i = 0; i < n && !code; i++)
+        make_unit(out + (size_t)i * width, width);
+    return code;
+}
+
+/* ---- learned terms ---- */
+
+/* The terms above 0, in one piece of memory: weights, then ids. */
+static bool gather(const float *weight, uint32_t terms, qp_sparse *out)
+{
+    uint32_t n = 0;
+    for (uint32_t t = 0; t < terms; t++)
+        n += weight[t] > 0;
+    float *weights = malloc((n + 1) * (sizeof(float) + sizeof(uint32_t)));
+    if (!weights)
+        return false;
+    uint32_t *ids = (uint32_t *)(weights + n);
+    *out = (qp_sparse){ids, weights, n};
+    for (uint32_t t = 0; t < terms; t++)
+        if (weight[t] > 0) {
+            *ids++ = t;
+            *weights++ = weight[t];
+        }
+    return true;
+}
+
+static qp_code take_terms(job *j, size_t i, const float *rows, qp_err *err)
+{
+    const uint32_t width = qp_encoder_width(j->b->encoder), terms = qp_splade_terms(j->b->splade);
+    float *weight = malloc(terms * sizeof *weight);
+    qp_code code = weight ? QP_OK : qp_oom(err);
+    for (uint32_t at = j->batches[i]; at < j->batches[i + 1] && !code; at++) {
+        const uint32_t n = j->sequences[at].n;
+        code = qp_splade_run(j->b->splade, rows, n, weight, err);
+        if (!code && !gather(weight, terms, &j->sparse[j->order[at]]))
+            code = qp_oom(err);
+        rows += (size_t)n * width;
+    }
+    free(weight);
+    return code;
+}
+
+static bool copy_terms(const qp_sparse *from, qp_sparse *to, qp_arena *mem)
+{
+    uint32_t *term = qp_new(mem, uint32_t, from->n + 1);
+    float *weight = qp_new(mem, float, from->n + 1);
+    if (!term || !weight)
+        return false;
+    memcpy(term, from->term, from->n * sizeof *term);
+    memcpy(weight, from->weight, from->n * sizeof *weight);
+    *to = (qp_sparse){term, weight, from->n};
+    return true;
+}
+
+static qp_code bert_weigh(void *self, qp_role role, const qp_str *text, uint32_t n, qp_sparse *out, qp_arena *mem,
+                          qp_err *err)
+{
+    job j = {.b = self, .take = take_terms, .sparse = calloc((size_t)n + 1, sizeof *j.sparse)};
+    qp_code code = j.sparse ? run_texts(&j, role, text, n, err) : qp_oom(err);
+    for (uint32_t i = 0; j.sparse && i < n; i++) {
+        if (!code && !copy_terms(&j.sparse[i], &out[i], mem))
+            code = qp_oom(err);
+        free((void *)(uintptr_t)j.sparse[i].weight);
+    }
+    free(j.sparse);
     return code;
 }
 
@@ -205,7 +290,7 @@ static qp_code bert_embed(void *self, qp_role role, const qp_str *text, uint32_t
 /* The passage gives way to the query; a query that would leave it less than a quarter is itself cut. */
 static qp_code bert_latent(void *self, qp_str query, const qp_str *text, uint32_t n, float *out, qp_err *err)
 {
-    job j = {.b = self, .out = out};
+    job j = {.b = self, .take = take_vectors, .out = out};
     const qp_tokenizer *t = &j.b->tokenizer;
     if (!n)
         return QP_OK;
@@ -332,12 +417,32 @@ static qp_code read_segments(bert *b, qp_err *err)
                    b->file.path);
 }
 
+static qp_code read_terms(bert *b, qp_err *err)
+{
+    if (!qp_str_eq(qp_gguf_text(&b->file, QP_KEY_TERMS), QP_STR("splade")))
+        return qp_fail(
+            err, QP_MODEL,
+            "%s: a sparse encoder was wanted, and this model weights no terms; `quipu model import` one from "
+            "safetensors with -o pooling=splade",
+            b->file.path);
+    qp_code code =
+        qp_splade_open(&b->file, qp_encoder_width(b->encoder), qp_encoder_epsilon(b->encoder), &b->splade, err);
+    if (code)
+        return code;
+    b->pool = QP_POOL_NONE;
+    b->model.terms = qp_splade_terms(b->splade);
+    b->model.weigh = bert_weigh;
+    return QP_OK;
+}
+
 static qp_code read_purpose(bert *b, qp_purpose purpose, qp_err *err)
 {
     uint64_t pooling = 0;
     bool ranks = qp_gguf_uint(&b->file, "bert.pooling_type", &pooling) && pooling == POOLING_RANK;
     if (purpose == QP_WRITER)
         return qp_fail(err, QP_MODEL, "%s: a BERT encoder cannot write; name a model that generates", b->file.path);
+    if (purpose == QP_SPARSE)
+        return read_terms(b, err);
     if (purpose == QP_RANKER) {
         b->pool = QP_POOL_FIRST;
         b->model.width = qp_encoder_width(b->encoder);
@@ -347,8 +452,9 @@ static qp_code read_purpose(bert *b, qp_purpose purpose, qp_err *err)
         qp_code code = read_head(b, err);
         return code ? code : read_segments(b, err);
     }
-    if (ranks)
-        return qp_fail(err, QP_MODEL, "%s: is a reranker, an embedder was wanted", b->file.path);
+    if (ranks || qp_gguf_has(&b->file, QP_KEY_TERMS))
+        return qp_fail(err, QP_MODEL, "%s: is a %s, an embedder was wanted", b->file.path,
+                       ranks ? "reranker" : "sparse encoder");
     if (pooling != POOLING_MEAN && pooling != POOLING_CLS)
         return qp_fail(err, QP_MODEL,
                        "%s: does not say how to pool (bert.pooling_type is %zu; 1 mean or 2 [CLS] was wanted)",
@@ -385,6 +491,7 @@ static void bert_close(void *self)
     qp_tokenizer_close(&b->tokenizer);
     qp_gguf_close(&b->file);
     pthread_mutex_destroy(&b->lock);
+    qp_splade_close(b->splade);
     free(b->dense);
     free(b->dense_bias);
     free(b->name);
@@ -416,7 +523,8 @@ qp_code qp_model_open_bert(const char *path, qp_purpose purpose, int threads, qp
         bert_close(b);
         return code;
     }
-    b->digest = qp_gguf_digest(&b->file, purpose == QP_RANKER ? QP_STR("ranker") : QP_STR("embedder"));
+    static const char *const settings[] = {[QP_EMBEDDER] = "embedder", [QP_RANKER] = "ranker", [QP_SPARSE] = "sparse"};
+    b->digest = qp_gguf_digest(&b->file, qp_str_of(settings[purpose]));
     b->model.heads = qp_encoder_heads(b->encoder);
     b->model.name = b->name;
     b->model.digest = b->digest.hex;

@@ -37,40 +37,13 @@ struct qp_encoder {
 
 /* ---- opening ---- */
 
-static qp_code find_tensor(const qp_gguf *g, const char *name, uint32_t rows, uint32_t cols, qp_tensor *t, qp_err *err)
-{
-    if (!qp_gguf_tensor(g, name, t))
-        return qp_fail(err, QP_MODEL, "%s: has no tensor %s, so it is not a BERT encoder that can be run", g->path,
-                       name);
-    if ((rows && t->rows != rows) || (cols && t->cols != cols))
-        return qp_fail(err, QP_MODEL, "%s: tensor %s is %u x %u, wanted %u x %u", g->path, name, t->rows, t->cols, rows,
-                       cols);
-    if (!qp_tensor_is_readable(t))
-        return qp_fail(err, QP_MODEL, "%s: tensor %s is of a type that cannot be read as numbers", g->path, name);
-    return QP_OK;
-}
-
-/* rows x cols floats, malloc'ed. */
-static qp_code read_tensor(const qp_gguf *g, const char *name, uint32_t rows, uint32_t cols, float **out, qp_err *err)
-{
-    qp_tensor t;
-    qp_code code = find_tensor(g, name, rows, cols, &t, err);
-    if (code)
-        return code;
-    if (!(*out = malloc((size_t)rows * cols * sizeof **out)))
-        return qp_oom(err);
-    for (uint32_t i = 0; i < rows; i++)
-        qp_tensor_row(&t, i, *out + (size_t)i * cols);
-    return QP_OK;
-}
-
 static qp_code read_affine(const qp_gguf *g, const char *name, uint32_t n, affine *a, qp_err *err)
 {
     char full[80];
     snprintf(full, sizeof full, "%s.weight", name);
-    qp_code code = read_tensor(g, full, 1, n, &a->gain, err);
+    qp_code code = qp_gguf_floats(g, full, 1, n, &a->gain, err);
     snprintf(full, sizeof full, "%s.bias", name);
-    return code ? code : read_tensor(g, full, 1, n, &a->bias, err);
+    return code ? code : qp_gguf_floats(g, full, 1, n, &a->bias, err);
 }
 
 /* One matrix from `parts` tensors of n / parts rows each; biases may be absent. */
@@ -87,12 +60,12 @@ static qp_code read_linear(const qp_encoder *e, uint32_t at, const char *const *
         char full[80];
         qp_tensor t;
         snprintf(full, sizeof full, "blk.%u.%s.weight", at, names[i]);
-        if ((code = find_tensor(e->file, full, rows, k, &t, err)))
+        if ((code = qp_gguf_want(e->file, full, rows, k, &t, err)))
             break;
         for (uint32_t r = 0; r < rows; r++)
             qp_tensor_row(&t, r, w + ((size_t)i * rows + r) * k);
         snprintf(full, sizeof full, "blk.%u.%s.bias", at, names[i]);
-        if (qp_gguf_tensor(e->file, full, &t) && !(code = find_tensor(e->file, full, 1, rows, &t, err)))
+        if (qp_gguf_tensor(e->file, full, &t) && !(code = qp_gguf_want(e->file, full, 1, rows, &t, err)))
             qp_tensor_row(&t, 0, l->bias + (size_t)i * rows);
     }
     if (!code)
@@ -154,18 +127,18 @@ static qp_code read_embeddings(qp_encoder *e, qp_err *err)
 {
     const qp_gguf *g = e->file;
     qp_tensor t;
-    qp_code code = find_tensor(g, "token_embd.weight", 0, e->width, &e->tokens, err);
+    qp_code code = qp_gguf_want(g, "token_embd.weight", 0, e->width, &e->tokens, err);
     if (!code)
-        code = find_tensor(g, "position_embd.weight", 0, e->width, &t, err);
+        code = qp_gguf_want(g, "position_embd.weight", 0, e->width, &t, err);
     if (code)
         return code;
     e->positions = t.rows;
-    if ((code = read_tensor(g, "position_embd.weight", t.rows, e->width, &e->position, err)))
+    if ((code = qp_gguf_floats(g, "position_embd.weight", t.rows, e->width, &e->position, err)))
         return code;
     if (!(e->segment = calloc(2 * (size_t)e->width, sizeof *e->segment)))
         return qp_oom(err);
     if (qp_gguf_tensor(g, "token_types.weight", &t)) {
-        if ((code = find_tensor(g, "token_types.weight", 0, e->width, &t, err)))
+        if ((code = qp_gguf_want(g, "token_types.weight", 0, e->width, &t, err)))
             return code;
         qp_tensor_row(&t, 0, e->segment);
         qp_tensor_row(&t, t.rows > 1, e->segment + e->width); /* a single row serves both */
@@ -250,6 +223,11 @@ uint32_t qp_encoder_tokens(const qp_encoder *e)
 bool qp_encoder_has_segments(const qp_encoder *e)
 {
     return e->has_segments;
+}
+
+float qp_encoder_epsilon(const qp_encoder *e)
+{
+    return e->epsilon;
 }
 
 /* ---- workspace ---- */
@@ -428,8 +406,8 @@ qp_code qp_encoder_run(const qp_encoder *e, qp_workspace *w, const qp_sequence *
     }
     for (uint32_t i = 0; i < e->n_layers; i++)
         rows = run_layer(e, w, e->layers + i, rows, n, pool == QP_POOL_FIRST && i + 1 == e->n_layers);
-    if (pool == QP_POOL_FIRST)
-        memcpy(out, w->x, (size_t)n * e->width * sizeof *out);
+    if (pool != QP_POOL_MEAN) /* `rows` are those that are left */
+        memcpy(out, w->x, (size_t)rows * e->width * sizeof *out);
     else
         for (uint32_t i = 0; i < n; i++)
             pool_mean(e, w->x + (size_t)w->spans[i].from * e->width, w->spans[i].n, out + (size_t)i * e->width);

@@ -10,7 +10,11 @@
 #include "model/gguf.h"
 #include "model/kernel.h"
 
-typedef enum qp_pool { QP_POOL_MEAN, QP_POOL_FIRST } qp_pool; /* mean of the last layer's rows, or its [CLS] row */
+typedef enum qp_pool { /* of the last layer's rows */
+                       QP_POOL_MEAN,
+                       QP_POOL_FIRST, /* that of [CLS] */
+                       QP_POOL_NONE,  /* all of them, sequence after sequence */
+} qp_pool;
 
 typedef struct qp_sequence {
     const int32_t *ids; /* tokens, special ones included */
@@ -30,11 +34,13 @@ uint32_t qp_encoder_positions(const qp_encoder *); /* longest sequence */
 uint32_t qp_encoder_tokens(const qp_encoder *);    /* ids are below this */
 /* Do segments 0 and 1 differ at all in this file? */
 bool qp_encoder_has_segments(const qp_encoder *);
+float qp_encoder_epsilon(const qp_encoder *); /* of its layer norms */
 
 qp_workspace *qp_workspace_new(void);   /* null without memory; it grows to the largest batch and stays */
 void qp_workspace_free(qp_workspace *); /* takes null */
 
-/* n sequences to n x width floats, not normalised. QP_BUG if an id or a length is out of range. */
+/* n sequences to n x width floats (QP_POOL_NONE: their tokens x width), not normalised. QP_BUG if an id or a length is
+ * out of range. */
 qp_code qp_encoder_run(const qp_encoder *, qp_workspace *, const qp_sequence *, uint32_t n, qp_pool, float *out,
                        qp_err *);
 

@@ -200,3 +200,28 @@ void qp_tensor_row(const qp_tensor *t, uint32_t row, float *out)
     else
         ggml_get_type_traits(t->type)->to_float(from, out, t->cols);
 }
+
+qp_code qp_gguf_want(const qp_gguf *g, const char *name, uint32_t rows, uint32_t cols, qp_tensor *t, qp_err *err)
+{
+    if (!qp_gguf_tensor(g, name, t))
+        return qp_fail(err, QP_MODEL, "%s: has no tensor %s, which this kind of model needs", g->path, name);
+    if ((rows && t->rows != rows) || (cols && t->cols != cols))
+        return qp_fail(err, QP_MODEL, "%s: tensor %s is %u x %u, wanted %u x %u", g->path, name, t->rows, t->cols, rows,
+                       cols);
+    if (!qp_tensor_is_readable(t))
+        return qp_fail(err, QP_MODEL, "%s: tensor %s is of a type that cannot be read as numbers", g->path, name);
+    return QP_OK;
+}
+
+qp_code qp_gguf_floats(const qp_gguf *g, const char *name, uint32_t rows, uint32_t cols, float **out, qp_err *err)
+{
+    qp_tensor t;
+    qp_code code = qp_gguf_want(g, name, rows, cols, &t, err);
+    if (code)
+        return code;
+    if (!(*out = malloc((size_t)rows * cols * sizeof **out)))
+        return qp_oom(err);
+    for (uint32_t i = 0; i < rows; i++)
+        qp_tensor_row(&t, i, *out + (size_t)i * cols);
+    return QP_OK;
+}

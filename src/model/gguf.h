@@ -46,6 +46,10 @@ bool qp_gguf_tensor(const qp_gguf *, const char *name, qp_tensor *);
 bool qp_tensor_is_readable(const qp_tensor *);
 /* Row `row` as cols floats; the tensor must be readable. */
 void qp_tensor_row(const qp_tensor *, uint32_t row, float *out);
+/* The readable tensor of this name and shape (0: any), or QP_MODEL with what is there instead. */
+qp_code qp_gguf_want(const qp_gguf *, const char *name, uint32_t rows, uint32_t cols, qp_tensor *, qp_err *);
+/* The same as rows x cols floats, malloc'ed. */
+qp_code qp_gguf_floats(const qp_gguf *, const char *name, uint32_t rows, uint32_t cols, float **out, qp_err *);
 
 /* llama.cpp and ggml print through this: nowhere, but the last line that looked like a reason is kept per thread.
  * Everything that calls them first calls qp_ggml_quiet. */

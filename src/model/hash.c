@@ -5,6 +5,7 @@
  * Latent of (query, text), 16 wide: place 0..14: the share of the query's distinct terms that the text has, each counted
  * at a place by its hash; place 15: cosine of the two embeddings. Head: their sum. It is linear, so that a score of
  * mixed latents can be worked by hand.
+ * Learned terms: 30,000 of them, each word is one (by its hash) and weighs 1 + ln of how often it stands there.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #include "model/model.h"
 #include "text/terms.h"
 
-enum { WIDTH = 16, DIM = 256 };
+enum { WIDTH = 16, DIM = 256, TERMS = 30000 };
 
 typedef struct hashing {
     qp_model model;
@@ -136,6 +137,63 @@ static qp_code hash_rank(void *self, qp_str query, const qp_str *text, uint32_t 
     return code;
 }
 
+/* ---- learned terms ---- */
+
+typedef struct weighing { /* how often each term stands in a text; those that do are listed */
+    uint32_t *count, *met, n;
+} weighing;
+
+static void meet_term(void *self, qp_str term, size_t from, size_t to)
+{
+    (void)from, (void)to;
+    weighing *w = self;
+    uint32_t id = (uint32_t)(qp_hash64(term) % TERMS);
+    if (!w->count[id]++)
+        w->met[w->n++] = id;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool weigh_one(qp_terms *terms, qp_str text, weighing *w, qp_sparse *out, qp_arena *mem)
+{
+    w->n = 0;
+    qp_terms_each(terms, text, meet_term, w);
+    qsort(w->met, w->n, sizeof *w->met, by_id);
+    uint32_t *term = qp_new(mem, uint32_t, w->n + 1);
+    float *weight = qp_new(mem, float, w->n + 1);
+    for (uint32_t i = 0; term && weight && i < w->n; i++) {
+        term[i] = w->met[i];
+        weight[i] = 1 + logf((float)w->count[term[i]]);
+    }
+    for (uint32_t i = 0; i < w->n; i++)
+        w->count[w->met[i]] = 0;
+    *out = (qp_sparse){term, weight, w->n};
+    return term && weight;
+}
+
+static qp_code hash_weigh(void *self, qp_role role, const qp_str *text, uint32_t n, qp_sparse *out, qp_arena *mem,
+                          qp_err *err)
+{
+    (void)self, (void)role;
+    qp_terms *terms;
+    weighing w = {calloc(2 * TERMS, sizeof(uint32_t)), NULL, 0};
+    qp_code code = w.count ? qp_terms_open(NULL, &terms, err) : qp_oom(err);
+    if (code) {
+        free(w.count);
+        return code;
+    }
+    w.met = w.count + TERMS;
+    for (uint32_t i = 0; !code && i < n; i++)
+        code = weigh_one(terms, text[i], &w, &out[i], mem) ? QP_OK : qp_oom(err);
+    qp_terms_close(terms);
+    free(w.count);
+    return code;
+}
+
 /* ---- counting ---- */
 
 static void count_term(void *self, qp_str term, size_t from, size_t to)
@@ -159,7 +217,7 @@ static qp_code hash_count(void *self, const qp_str *text, uint32_t n, uint32_t *
     return QP_OK;
 }
 
-qp_code qp_model_open_hash(uint32_t dim, qp_model **out, qp_err *err)
+qp_code qp_model_open_hash(uint32_t dim, qp_purpose purpose, qp_model **out, qp_err *err)
 {
     if (dim > 1 << 16)
         return qp_fail(err, QP_INPUT, "hash:%u: at most hash:65536 is possible", dim);
@@ -168,7 +226,8 @@ qp_code qp_model_open_hash(uint32_t dim, qp_model **out, qp_err *err)
         return qp_oom(err);
     dim = dim ? dim : DIM;
     snprintf(m->name, sizeof m->name, "hash:%u", dim);
-    m->digest = qp_digest_of(qp_str_of(m->name));
+    const qp_str made[] = {qp_str_of(m->name), QP_STR("terms")}; /* what is kept by it is not what the embedder made */
+    m->digest = purpose == QP_SPARSE ? qp_digest_parts(made, 2) : qp_digest_of(made[0]);
     m->model = (qp_model){.self = m,
                           .name = m->name,
                           .digest = m->digest.hex,
@@ -179,6 +238,8 @@ qp_code qp_model_open_hash(uint32_t dim, qp_model **out, qp_err *err)
                           .latent = hash_latent,
                           .head = hash_head,
                           .rank = hash_rank,
+                          .terms = TERMS,
+                          .weigh = hash_weigh,
                           .count = hash_count,
                           .close = free};
     *out = &m->model;

@@ -81,6 +81,7 @@ static qp_code read_family(qp_checkpoint *c, qp_err *err)
         if (!strcmp(name, known[i].name)) {
             c->roberta = known[i].roberta;
             c->classifier = known[i].classifier;
+            c->masked = !strcmp(name, "BertForMaskedLM");
             return QP_OK;
         }
     return qp_fail(err, QP_INPUT,
@@ -149,15 +150,19 @@ qp_code qp_import_config(qp_checkpoint *c, struct gguf_context *out, const qp_im
     return QP_OK;
 }
 
-/* llama.cpp's numbers: 1 mean, 2 CLS, 4 rank. */
+/* llama.cpp's numbers, and one of ours for a model that weights terms: to llama.cpp it pools nothing. */
+enum { UNSAID = 0, MEAN = 1, CLS = 2, RANK = 4, SPLADE = 1000 };
+
 static qp_code pooling_of(const char *name, uint32_t *out, const char *where, qp_err *err)
 {
     if (!strcmp(name, "mean"))
-        *out = 1;
+        *out = MEAN;
     else if (!strcmp(name, "cls"))
-        *out = 2;
+        *out = CLS;
+    else if (!strcmp(name, "splade"))
+        *out = SPLADE;
     else
-        return qp_fail(err, QP_INPUT, "%s: pooling is '%.40s' where mean or cls was wanted", where, name);
+        return qp_fail(err, QP_INPUT, "%s: pooling is '%.40s' where mean, cls or splade was wanted", where, name);
     return QP_OK;
 }
 
@@ -190,6 +195,22 @@ static qp_code read_pooling(const char *folder, uint32_t *pooling, qp_err *err)
     return code;
 }
 
+/* SPLADE's pooling has variants; the one of the paper, and of its published models, is what is computed. */
+static qp_code read_splade(const char *folder, uint32_t *pooling, qp_err *err)
+{
+    yyjson_doc *doc;
+    qp_code code = qp_checkpoint_json(folder, "config.json", &doc, err);
+    yyjson_val *root = yyjson_doc_get_root(doc);
+    const char *how = yyjson_get_str(yyjson_obj_get(root, "pooling_strategy"));
+    const char *act = yyjson_get_str(yyjson_obj_get(root, "activation_function"));
+    if (!code && ((how && strcmp(how, "max")) || (act && strcmp(act, "relu"))))
+        code = qp_fail(err, QP_INPUT, "%s: pools terms by '%.20s' of '%.20s'; max of relu is what is computed", folder,
+                       how ? how : "max", act ? act : "relu");
+    *pooling = SPLADE;
+    yyjson_doc_free(doc);
+    return code;
+}
+
 /* Follows modules.json to the pooling (0: it names none). A module that would be left out is refused. */
 static qp_code read_modules(const qp_checkpoint *c, uint32_t *pooling, qp_err *err)
 {
@@ -205,12 +226,15 @@ static qp_code read_modules(const qp_checkpoint *c, uint32_t *pooling, qp_err *e
             break;
         if (module_is(module, "Pooling") && path && *path && *path != '.' && !strchr(path, '/')) {
             char *folder = qp_path_join(c->mem, c->folder, path);
-            code = folder ? read_pooling(folder, pooling, err) : qp_oom(err);
+            bool splade = module_is(module, "SpladePooling");
+            code = !folder  ? qp_oom(err)
+                   : splade ? read_splade(folder, pooling, err)
+                            : read_pooling(folder, pooling, err);
         } else if (!module_is(module, "Transformer") && !module_is(module, "Normalize")) {
-            code =
-                qp_fail(err, QP_INPUT,
-                        "%s/modules.json: has a module '%.60s'; only Transformer, Pooling and Normalize are converted",
-                        c->folder, type ? type : "(none)");
+            code = qp_fail(err, QP_INPUT,
+                           "%s/modules.json: has a module '%.60s'; only Transformer, MLMTransformer, Pooling, "
+                           "SpladePooling and Normalize are converted",
+                           c->folder, type ? type : "(none)");
         }
     }
     yyjson_doc_free(modules);
@@ -223,16 +247,22 @@ static qp_code write_pooling(qp_checkpoint *c, struct gguf_context *out, const q
     qp_code code = c->classifier ? QP_OK : read_modules(c, &pooling, err); /* which refuses what would be left out */
 
     if (c->classifier)
-        pooling = 4;
+        pooling = RANK;
     else if (!code && o->pooling)
         code = pooling_of(o->pooling, &pooling, "option pooling", err);
     if (!code && !pooling)
-        code =
-            qp_fail(err, QP_INPUT,
-                    "%s: nothing says how token vectors become one (no modules.json); give pooling=mean or pooling=cls",
-                    c->folder);
+        code = qp_fail(err, QP_INPUT,
+                       "%s: nothing says how token vectors become one (no modules.json); give pooling=mean or "
+                       "pooling=cls, of a model that weights terms pooling=splade",
+                       c->folder);
+    c->sparse = pooling == SPLADE;
+    if (!code && c->sparse && !c->masked)
+        code = qp_fail(err, QP_INPUT, "%s: pooling=splade wants the head of a BertForMaskedLM, and this is none",
+                       c->folder);
     if (!code)
-        gguf_set_val_u32(out, "bert.pooling_type", pooling);
+        gguf_set_val_u32(out, "bert.pooling_type", c->sparse ? 0 : pooling);
+    if (!code && c->sparse)
+        gguf_set_val_str(out, QP_KEY_TERMS, "splade");
     return code;
 }
 

@@ -43,6 +43,13 @@ static const struct want {
       {"classifier.out_proj", "cls.output", false, true, ONE, WIDTH, false},
 };
 
+/* SPLADE's; the output's weight is the word embeddings. */
+static const struct want mlm_head[] = {
+    {"cls.predictions.transform.dense", "mlm.dense", false, false, WIDTH, WIDTH, false},
+    {"cls.predictions.transform.LayerNorm", "mlm.norm", false, true, WIDTH, NONE, false},
+};
+static const struct want mlm_output = {"cls.predictions", "mlm.output", false, true, WORDS, NONE, false};
+
 typedef struct job { /* one tensor to write */
     const qp_tensor *from;
     struct ggml_tensor *to;
@@ -124,6 +131,18 @@ static qp_code add_all(plan *p, const struct want *want, size_t n, int layer, qp
     return QP_OK;
 }
 
+static qp_code add_mlm_head(plan *p, qp_err *err)
+{
+    const qp_checkpoint *c = p->c;
+    if (yyjson_is_false(yyjson_obj_get(c->config, "tie_word_embeddings")))
+        return qp_fail(err, QP_INPUT,
+                       "%s/config.json: tie_word_embeddings is false; a sparse encoder whose output is its word "
+                       "embeddings is what is computed",
+                       c->folder);
+    qp_code code = add_all(p, mlm_head, sizeof mlm_head / sizeof *mlm_head, -1, err);
+    return code ? code : add(p, &mlm_output, -1, true, err);
+}
+
 static qp_code make_plan(plan *p, qp_err *err)
 {
     qp_checkpoint *c = p->c;
@@ -138,7 +157,7 @@ static qp_code make_plan(plan *p, qp_err *err)
         if (qp_safetensors_find(c->weights, name))
             p->prefix = prefixes[i];
     }
-    p->most = 2 * n_body * ((size_t)c->layers + 1) + 4;
+    p->most = 2 * n_body * ((size_t)c->layers + 1) + 5; /* and a head */
     p->job = qp_new(c->mem, job, p->most);
     p->mem = ggml_init((struct ggml_init_params){.mem_size = p->most * ggml_tensor_overhead(), .no_alloc = true});
     if (!p->job || !p->mem)
@@ -148,7 +167,9 @@ static qp_code make_plan(plan *p, qp_err *err)
     for (uint32_t i = 0; i < c->layers; i++)
         if ((code = add_all(p, body, n_body, (int)i, err)))
             return code;
-    return c->classifier ? add_all(p, c->roberta ? roberta_head : bert_head, 2, -1, err) : QP_OK;
+    if (c->classifier)
+        return add_all(p, c->roberta ? roberta_head : bert_head, 2, -1, err);
+    return c->sparse ? add_mlm_head(p, err) : QP_OK;
 }
 
 /* What may be left out: language-model heads, the pooler of an encoder, saved position numbers. */

@@ -14,4 +14,6 @@
 #define QP_KEY_QUERY_PREFIX "quipu.query_prefix"     /* string: what an embedder wants before a query ... */
 #define QP_KEY_PASSAGE_PREFIX "quipu.passage_prefix" /* ... and before a passage */
 
+#define QP_KEY_TERMS "quipu.terms" /* string: "splade" for a model that weights terms */
+
 #endif

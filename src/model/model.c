@@ -8,16 +8,23 @@
 
 static bool can(const qp_model *m, qp_purpose purpose)
 {
-    return purpose == QP_EMBEDDER ? m->embed != NULL : purpose == QP_RANKER ? m->rank != NULL : m->generate != NULL;
+    switch (purpose) {
+    case QP_EMBEDDER: return m->embed;
+    case QP_RANKER: return m->rank;
+    case QP_WRITER: return m->generate;
+    case QP_SPARSE: return m->weigh;
+    case QP_PURPOSES: break;
+    }
+    return false;
 }
 
-static qp_code open_hash(const char *name, qp_model **out, qp_err *err)
+static qp_code open_hash(const char *name, qp_purpose purpose, qp_model **out, qp_err *err)
 {
     char *end = "";
     unsigned long dim = name[4] ? strtoul(name + 5, &end, 10) : 0;
     if (*end || (name[4] && (!dim || dim > UINT32_MAX)))
         return qp_fail(err, QP_INPUT, "%s: after 'hash:' stands the dimension, as in hash:256", name);
-    return qp_model_open_hash((uint32_t)dim, out, err);
+    return qp_model_open_hash((uint32_t)dim, purpose, out, err);
 }
 
 /* A GGUF file: BERT goes to our own encoder, whatever else to llama.cpp. */
@@ -48,11 +55,11 @@ static qp_code open_named(qp_purpose purpose, const char *name, int threads, qp_
 
 qp_code qp_model_open(qp_purpose purpose, const char *name, int threads, qp_model **out, qp_err *err)
 {
-    static const char *const wanted[] = {"an embedder", "a reranker", "a writer"};
+    static const char *const wanted[] = {"an embedder", "a reranker", "a writer", "a sparse encoder"};
     qp_model *m = NULL;
     qp_code code;
     if (name && (!strcmp(name, "hash") || !strncmp(name, "hash:", 5)))
-        code = open_hash(name, &m, err);
+        code = open_hash(name, purpose, &m, err);
     else if (name && strchr(name, ':') && !qp_str_ends(qp_str_of(name), QP_STR(".gguf")))
         code = qp_model_open_http(name, purpose, &m, err);
     else

@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "quipu_op.h"
 
-typedef enum qp_purpose { QP_EMBEDDER, QP_RANKER, QP_WRITER } qp_purpose;
+typedef enum qp_purpose { QP_EMBEDDER, QP_RANKER, QP_WRITER, QP_SPARSE, QP_PURPOSES } qp_purpose;
 
 /* `name`: a registered name, a .gguf file, "hash" or "hash:DIM" (no weights; for tests and offline first steps),
  * "openai:MODEL@URL", "ollama:MODEL@URL", "jina:MODEL@URL", "cohere:MODEL@URL" (keys from the environment; "@URL" may
@@ -21,7 +21,7 @@ void qp_model_close(qp_model *); /* takes null */
 qp_code qp_model_open_bert(const char *path, qp_purpose, int threads, qp_model **, qp_err *);  /* our own encoder */
 qp_code qp_model_open_llama(const char *path, qp_purpose, int threads, qp_model **, qp_err *); /* llama.cpp */
 qp_code qp_model_open_http(const char *spec, qp_purpose, qp_model **, qp_err *);
-qp_code qp_model_open_hash(uint32_t dim, qp_model **, qp_err *);
+qp_code qp_model_open_hash(uint32_t dim, qp_purpose, qp_model **, qp_err *);
 
 /* A file's name without folder and ".gguf": what a model is called in traces. malloc'ed; null without memory. */
 char *qp_model_file_name(const char *path);

@@ -72,6 +72,7 @@ static qp_import_options options_of(const qp_model_entry *m)
     qp_import_options o = {.type = GGML_TYPE_BF16,
                            .name = m->name,
                            .license = m->license,
+                           .pooling = m->pooling,
                            .query_prefix = m->query_prefix,
                            .passage_prefix = m->passage_prefix,
                            .max_tokens = m->purpose == QP_WRITER ? 0 : m->max_tokens};

@@ -8,7 +8,8 @@
 #include "base/file.h"
 #include "base/share.h"
 
-static const char *const purposes[] = {[QP_EMBEDDER] = "embedder", [QP_RANKER] = "reranker", [QP_WRITER] = "writer"};
+static const char *const purposes[QP_PURPOSES] = {
+    [QP_EMBEDDER] = "embedder", [QP_RANKER] = "reranker", [QP_WRITER] = "writer", [QP_SPARSE] = "sparse encoder"};
 
 const char *qp_purpose_name(qp_purpose purpose)
 {
@@ -111,11 +112,11 @@ static void read_model(reader *r, yyjson_val *item, qp_model_entry *m)
     r->model = m->name ? m->name : r->model;
     const char *kind = text(r, item, "kind");
     int k = 0;
-    while (k < 3 && (!kind || strcmp(kind, purposes[k])))
+    while (k < QP_PURPOSES && (!kind || strcmp(kind, purposes[k])))
         k++;
-    m->purpose = (qp_purpose)(k % 3);
-    if (!m->name || k == 3)
-        refuse(r, "wants a name and a kind (embedder, reranker or writer)");
+    m->purpose = (qp_purpose)(k % QP_PURPOSES);
+    if (!m->name || k == QP_PURPOSES)
+        refuse(r, "wants a name and a kind (embedder, reranker, writer or sparse encoder)");
     m->about = text(r, item, "about");
     m->license = text(r, item, "license");
     m->pooling = text(r, item, "pooling");

@@ -27,7 +27,7 @@ typedef struct qp_model_source {
 } qp_model_source;
 
 typedef struct qp_model_entry {
-    const char *name, *about, *license, *pooling; /* pooling: "mean", "cls", "last", "rank", or null */
+    const char *name, *about, *license, *pooling; /* pooling: "mean", "cls", "splade", "last", "rank", or null */
     qp_purpose purpose;
     bool standard;                             /* the default of its purpose */
     uint32_t dim, max_tokens;                  /* 0: not known */
@@ -49,7 +49,7 @@ qp_code qp_registry_parse(qp_str json, const char *where, qp_registry *, qp_aren
 const qp_model_entry *qp_registry_get(const qp_registry *, const char *name); /* or null */
 /* The default of a purpose, or null. */
 const qp_model_entry *qp_registry_standard(const qp_registry *, qp_purpose);
-const char *qp_purpose_name(qp_purpose); /* "embedder", "reranker", "writer" */
+const char *qp_purpose_name(qp_purpose); /* "embedder", "reranker", "writer", "sparse encoder" */
 
 /* The folder of models, which may not be there yet, and the file that a name has in it. QP_INPUT for a name with other
  * than letters, digits, '.', '_' and '-'. */

@@ -69,6 +69,31 @@ const float *qp_query_vector(qp_query *q)
     return v;
 }
 
+const qp_sparse *qp_query_terms(qp_query *q)
+{
+    if (q->err.code != QP_OK || q->terms)
+        return q->err.code == QP_OK ? q->terms : NULL;
+    if (!q->graph->terms) {
+        qp_fail(&q->err, QP_MODEL,
+                "the index has no learned terms: index it again with --sparse MODEL (quipu model list), or ask with "
+                "-m bm25");
+        return NULL;
+    }
+    if (!q->sparse) {
+        qp_fail(&q->err, QP_MODEL,
+                "learned sparse search needs the sparse encoder that the index was made with, and there is none: name "
+                "it with --sparse, or ask with -m bm25");
+        return NULL;
+    }
+    qp_sparse *terms = qp_new(q->mem, qp_sparse, 1);
+    double start = qp_now_ms();
+    qp_code code =
+        terms ? q->sparse->weigh(q->sparse->self, QP_QUERY, &q->text, 1, terms, q->mem, &q->err) : qp_oom(&q->err);
+    qp_trace_add_model_ms(q, "embed", qp_now_ms() - start);
+    q->terms = code == QP_OK ? terms : NULL;
+    return q->terms;
+}
+
 qp_walk qp_query_walk(qp_query *q, const char *edges, const char *direction)
 {
     qp_walk walk = q->walk;

@@ -2,7 +2,8 @@
 #include "op/ops.h"
 
 static const qp_opt opts[] = {
-    {"index", "node.dense, node.bm25 or node.tfidf", QP_TEXT, offsetof(qp_search_opt, index), "node.dense", 0, 0, NULL},
+    {"index", "node.dense, node.bm25, node.tfidf or node.splade", QP_TEXT, offsetof(qp_search_opt, index), "node.dense",
+     0, 0, NULL},
     {"k", "how many nodes", QP_INT, offsetof(qp_search_opt, k), "10", 1, 1e9, NULL},
     {"exact", "dense: scan, never an approximate index", QP_BOOL, offsetof(qp_search_opt, exact), "false", 0, 0, NULL},
     {"k1", "BM25: how soon a term's count saturates", QP_FLOAT, offsetof(qp_search_opt, k1), "1.2", 0, 100, NULL},
@@ -21,6 +22,8 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
         probe.vector = qp_query_vector(q);
         probe.dim = q->graph->dim;
     }
+    if (qp_str_ends(qp_str_of(o->index), QP_STR(".splade")))
+        probe.terms = qp_query_terms(q);
     if (q->err.code == QP_OK)
         q->graph->search(q->graph->self, o->index, &probe, (uint32_t)o->k, &found, q->mem, &q->err);
     return qp_set_of(found);

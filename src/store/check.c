@@ -162,27 +162,31 @@ static qp_code check_ann(const qp_snapshot *s, qp_err *err)
                                     : damaged(s, QP_S_ANN_LINKS, "there are more rows than nodes have layers", err);
 }
 
-/* Adds a term's tfs to its nodes; null if all is well, else what is wrong. */
-static const char *count_term(const qp_snapshot *s, uint32_t term, uint32_t *words)
+/* A term's blocks, with the lengths of the nodes (null: those of a learned term, which has none), and its tfs added to
+ * `words` of each node (null: nowhere). Null if all is well, else what is wrong. */
+static const char *check_term(const qp_postings *p, uint64_t first, uint32_t df, const uint32_t *length,
+                              uint32_t *words)
 {
     uint32_t n_blocks, count = 0, before = UINT32_MAX, node[QP_BLOCK], tf[QP_BLOCK];
-    const qp_block_entry *b = qp_snapshot_blocks(s, term, &n_blocks);
+    const qp_block_entry *b = qp_postings_blocks(p, first, df, &n_blocks);
     if (!b)
         return "a term's blocks lie outside";
     for (uint32_t i = 0; i < n_blocks; before = b[i++].last) {
-        if ((i && b[i].last <= before) || !qp_block_nodes(s, &b[i], before, node) || !qp_block_tfs(s, &b[i], tf))
+        if ((i && b[i].last <= before) || !qp_block_nodes(p, &b[i], before, node) || !qp_block_tfs(p, &b[i], tf))
             return "a block cannot be read";
-        uint32_t most = 0, shortest = UINT32_MAX;
+        uint32_t most = 0, shortest = length ? UINT32_MAX : 0;
         for (uint32_t j = 0; j <= b[i].n; j++) {
-            words[node[j]] += tf[j];
+            if (words)
+                words[node[j]] += tf[j];
             most = tf[j] > most ? tf[j] : most;
-            shortest = s->length[node[j]] < shortest ? s->length[node[j]] : shortest;
+            if (length)
+                shortest = length[node[j]] < shortest ? length[node[j]] : shortest;
         }
         if (most != b[i].most || shortest != b[i].shortest)
             return "a block's bounds are not those of its postings";
         count += b[i].n + 1u;
     }
-    return count == s->term[term].df ? NULL : "a term has more or fewer nodes than it says";
+    return count == df ? NULL : "a term has more or fewer nodes than it says";
 }
 
 static qp_code check_postings(const qp_snapshot *s, qp_err *err)
@@ -200,7 +204,7 @@ static qp_code check_postings(const qp_snapshot *s, qp_err *err)
         else if (s->term[i].block != blocks)
             wrong = "blocks are not in order";
         else
-            wrong = count_term(s, i, words);
+            wrong = check_term(&s->words_of, blocks, s->term[i].df, s->length, words);
         last = name;
         blocks += ((uint64_t)s->term[i].df + QP_BLOCK - 1) / QP_BLOCK;
     }
@@ -214,11 +218,28 @@ static qp_code check_postings(const qp_snapshot *s, qp_err *err)
     return wrong ? damaged(s, QP_S_POSTINGS, wrong, err) : QP_OK;
 }
 
+static qp_code check_learned(const qp_snapshot *s, qp_err *err)
+{
+    uint64_t blocks = 0;
+    const char *wrong = NULL;
+    for (uint32_t i = 0; !wrong && i < s->learned_terms; i++) {
+        const qp_learned_entry *e = &s->learned[i];
+        if (e->block != blocks)
+            wrong = "blocks are not in order";
+        else if (e->df)
+            wrong = check_term(&s->learned_of, e->block, e->df, NULL, NULL);
+        blocks += ((uint64_t)e->df + QP_BLOCK - 1) / QP_BLOCK;
+    }
+    if (!wrong && blocks != s->info->learned_blocks)
+        wrong = "there are more blocks than terms have";
+    return wrong ? damaged(s, QP_S_LEARNED, wrong, err) : QP_OK;
+}
+
 qp_code qp_snapshot_check(const qp_snapshot *s, qp_err *err)
 {
     static qp_code (*const checks[])(const qp_snapshot *, qp_err *) = {qp_snapshot_sums, check_documents, check_edges,
                                                                        check_rows,       check_vectors,   check_ann,
-                                                                       check_postings};
+                                                                       check_postings,   check_learned};
     qp_code code = QP_OK;
     for (size_t i = 0; !code && i < sizeof checks / sizeof *checks; i++)
         code = checks[i](s, err);

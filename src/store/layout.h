@@ -10,39 +10,42 @@
 
 #define QP_SNAPSHOT_MAGIC "quipu\n\x1a" /* with its NUL 8 bytes; a transfer that changes line ends breaks it */
 
-enum { QP_SNAPSHOT_VERSION = 1, QP_SECTION_ALIGN = 64, QP_BLOCK = 128 /* postings a block */ };
+enum { QP_SNAPSHOT_VERSION = 2, QP_SECTION_ALIGN = 64, QP_BLOCK = 128 /* postings a block */, QP_IMPACT = 4096 };
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "snapshots are read where they are mapped: little endian machines only"
 #endif
 
 typedef enum qp_section {
-    QP_S_INFO,        /* one qp_info */
-    QP_S_TEXTS,       /* documents' texts, end to end */
-    QP_S_STRINGS,     /* everything short: keys, titles, headings, metadata, type names, terms */
-    QP_S_DOCUMENTS,   /* qp_document_entry, in order of key */
-    QP_S_NODES,       /* qp_node_entry, by document, then place in it */
-    QP_S_TYPES,       /* qp_ref, in order of name */
-    QP_S_EDGE_FROM,   /* u32; edges are ordered by (from, to, type), an edge's id is its place */
-    QP_S_EDGE_TO,     /* u32 */
-    QP_S_EDGE_TYPE,   /* u16 */
-    QP_S_EDGE_WEIGHT, /* f32 */
-    QP_S_OUT,         /* u64 x (nodes + 1): a node's outgoing edges are [out[v], out[v + 1]) */
-    QP_S_IN,          /* u64 x (nodes + 1) into IN_EDGE */
-    QP_S_IN_EDGE,     /* u32: ids of incoming edges, rising within a node, so their tails rise too */
-    QP_S_DEGREE,      /* u32: distinct neighbours over all types, both ways, without the node itself */
-    QP_S_VECTORS,     /* f32 x nodes x dim, unit length or all zero; empty without an embedder */
-    QP_S_CODES,       /* i8 x nodes x dim: vector / scale; empty in small indices */
-    QP_S_SCALES,      /* f32 x nodes; 0: the node has no vector */
-    QP_S_ANN_LEVEL,   /* u8 x nodes: highest layer of a node; empty below the size where ann pays */
-    QP_S_ANN_UPPER,   /* u64 x nodes: first row in ANN_LINKS of the layers above 0 */
-    QP_S_ANN_BASE,    /* u32 x nodes x (1 + 2 m): count, then neighbours in layer 0 */
-    QP_S_ANN_LINKS,   /* u32 x rows x (1 + m): the same for each layer above 0 of each node */
-    QP_S_TERMS,       /* qp_term_entry, in byte order of the term */
-    QP_S_BLOCKS,      /* qp_block_entry, by term */
-    QP_S_POSTINGS,    /* bytes: see qp_block_entry */
-    QP_S_LENGTHS,     /* u32: terms of a node, each time it stands there */
-    QP_S_NORMS,       /* f32: length of a node's tf-idf vector */
+    QP_S_INFO,             /* one qp_info */
+    QP_S_TEXTS,            /* documents' texts, end to end */
+    QP_S_STRINGS,          /* everything short: keys, titles, headings, metadata, type names, terms */
+    QP_S_DOCUMENTS,        /* qp_document_entry, in order of key */
+    QP_S_NODES,            /* qp_node_entry, by document, then place in it */
+    QP_S_TYPES,            /* qp_ref, in order of name */
+    QP_S_EDGE_FROM,        /* u32; edges are ordered by (from, to, type), an edge's id is its place */
+    QP_S_EDGE_TO,          /* u32 */
+    QP_S_EDGE_TYPE,        /* u16 */
+    QP_S_EDGE_WEIGHT,      /* f32 */
+    QP_S_OUT,              /* u64 x (nodes + 1): a node's outgoing edges are [out[v], out[v + 1]) */
+    QP_S_IN,               /* u64 x (nodes + 1) into IN_EDGE */
+    QP_S_IN_EDGE,          /* u32: ids of incoming edges, rising within a node, so their tails rise too */
+    QP_S_DEGREE,           /* u32: distinct neighbours over all types, both ways, without the node itself */
+    QP_S_VECTORS,          /* f32 x nodes x dim, unit length or all zero; empty without an embedder */
+    QP_S_CODES,            /* i8 x nodes x dim: vector / scale; empty in small indices */
+    QP_S_SCALES,           /* f32 x nodes; 0: the node has no vector */
+    QP_S_ANN_LEVEL,        /* u8 x nodes: highest layer of a node; empty below the size where ann pays */
+    QP_S_ANN_UPPER,        /* u64 x nodes: first row in ANN_LINKS of the layers above 0 */
+    QP_S_ANN_BASE,         /* u32 x nodes x (1 + 2 m): count, then neighbours in layer 0 */
+    QP_S_ANN_LINKS,        /* u32 x rows x (1 + m): the same for each layer above 0 of each node */
+    QP_S_TERMS,            /* qp_term_entry, in byte order of the term */
+    QP_S_BLOCKS,           /* qp_block_entry, by term */
+    QP_S_POSTINGS,         /* bytes: see qp_block_entry */
+    QP_S_LENGTHS,          /* u32: terms of a node, each time it stands there */
+    QP_S_NORMS,            /* f32: length of a node's tf-idf vector */
+    QP_S_LEARNED,          /* qp_learned_entry x learned: terms of a sparse encoder, by its ids; empty without one */
+    QP_S_LEARNED_BLOCKS,   /* qp_block_entry, by term; what stands as tf is the weight in 1 / QP_IMPACT */
+    QP_S_LEARNED_POSTINGS, /* bytes */
     QP_SECTIONS
 } qp_section;
 
@@ -67,7 +70,8 @@ typedef struct qp_info {
     uint64_t dim;                        /* 0: no vectors */
     uint64_t coded;                      /* 1: CODES and SCALES are there */
     uint64_t ann_m, ann_entry, ann_rows; /* neighbours a layer (0: no ann), where a search starts, rows of ANN_LINKS */
-    qp_ref embedder, language;
+    uint64_t learned, learned_blocks;    /* terms of the sparse encoder, blocks of their postings */
+    qp_ref embedder, language, sparse;
 } qp_info;
 
 typedef struct qp_document_entry {
@@ -89,6 +93,12 @@ typedef struct qp_term_entry {
     uint32_t zero;
 } qp_term_entry;
 
+typedef struct qp_learned_entry {
+    uint64_t block; /* first of ceil(df / QP_BLOCK) */
+    uint32_t df;
+    uint32_t zero;
+} qp_learned_entry;
+
 /* Up to QP_BLOCK postings: the differences of the nodes (the first from the node before the block, -1 at a term's
  * start, less one), each in `node_bytes`, then their tf - 1, each in `tf_bytes` (0: all are 1). What a block holds at
  * best is kept as (most, shortest), so that it bounds the score for any k1 and b. */
@@ -96,7 +106,7 @@ typedef struct qp_block_entry {
     uint64_t at;        /* in POSTINGS */
     uint32_t last;      /* its last node */
     uint32_t most;      /* largest tf */
-    uint32_t shortest;  /* least length of its nodes */
+    uint32_t shortest;  /* least length of its nodes; 0 of learned terms, which have none */
     uint8_t n;          /* postings - 1 */
     uint8_t node_bytes; /* 1, 2 or 4 */
     uint8_t tf_bytes;   /* 0, 1, 2 or 4 */
@@ -105,7 +115,7 @@ typedef struct qp_block_entry {
 
 _Static_assert(sizeof(qp_head) == 32 && sizeof(qp_toc_entry) == 24 && sizeof(qp_document_entry) == 120 &&
                    sizeof(qp_node_entry) == 56 && sizeof(qp_term_entry) == 32 && sizeof(qp_block_entry) == 24 &&
-                   sizeof(qp_info) == 128,
+                   sizeof(qp_info) == 160 && sizeof(qp_learned_entry) == 16,
                "no hidden padding in a file");
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "store/ann.h"
 #include "store/dot.h"
+#include "store/inverted.h"
 #include "store/lexicon.h"
 #include "store/links.h"
 
@@ -21,6 +22,8 @@ struct qp_maker {
     uint32_t vectors;
     int8_t *codes; /* nodes x dim, when they are kept */
     float *scales;
+    qp_inverted *learned;
+    uint32_t weighed; /* nodes whose terms were given */
 };
 
 /* The string's place in STRINGS; what is the same as `last` is not kept twice. */
@@ -45,7 +48,8 @@ qp_code qp_maker_open(const char *path, const qp_maker_options *o, qp_maker **ou
     m->options.coded_from = o->coded_from ? o->coded_from : QP_CODED_FROM;
     m->options.ann_from = o->ann_from ? o->ann_from : QP_ANN_FROM;
     m->links = qp_links_new();
-    qp_code code = m->links ? qp_lexicon_new(o->language, &m->lexicon, err) : qp_oom(err);
+    m->learned = qp_inverted_new();
+    qp_code code = m->links && m->learned ? qp_lexicon_new(o->language, &m->lexicon, err) : qp_oom(err);
     if (!code)
         code = qp_writer_open(path, &m->file, err);
     if (code) {
@@ -55,6 +59,8 @@ qp_code qp_maker_open(const char *path, const qp_maker_options *o, qp_maker **ou
     m->info.dim = o->dim;
     m->info.embedder = keep(m, qp_str_of(o->embedder), NULL);
     m->info.language = keep(m, qp_str_of(o->language), NULL);
+    m->info.sparse = keep(m, qp_str_of(o->sparse ? o->sparse : ""), NULL);
+    m->info.learned = o->terms;
     qp_writer_begin(m->file, QP_S_TEXTS);
     *out = m;
     return QP_OK;
@@ -145,6 +151,40 @@ qp_code qp_maker_vector(qp_maker *m, const float *v, qp_err *err)
     return QP_OK;
 }
 
+qp_code qp_maker_terms(qp_maker *m, const qp_sparse *terms, qp_err *err)
+{
+    if (m->weighed >= m->info.nodes)
+        return qp_fail(err, QP_BUG, "snapshot: learned terms of more than its nodes");
+    for (uint32_t i = 0; terms && i < terms->n; i++) {
+        double impact = (double)terms->weight[i] * QP_IMPACT + .5;
+        if (terms->term[i] >= m->info.learned || !(impact < UINT32_MAX))
+            return qp_fail(err, QP_BUG, "snapshot: a learned term %u of weight %g", terms->term[i],
+                           (double)terms->weight[i]);
+        if (impact >= 1 && !qp_inverted_add(m->learned, terms->term[i], m->weighed, (uint32_t)impact))
+            return qp_oom(err);
+    }
+    m->weighed++;
+    return QP_OK;
+}
+
+static qp_code write_learned(qp_maker *m, qp_err *err)
+{
+    qp_buf entries = {0}, blocks = {0};
+    qp_writer_begin(m->file, QP_S_LEARNED_POSTINGS);
+    for (uint32_t t = 0; t < m->info.learned; t++) {
+        qp_learned_entry e = {blocks.n / sizeof(qp_block_entry), qp_inverted_df(m->learned, t), 0};
+        qp_buf_add(&entries, &e, sizeof e);
+        qp_inverted_write(m->learned, t, NULL, m->file, &blocks);
+    }
+    qp_writer_put(m->file, QP_S_LEARNED, entries.at, entries.n);
+    qp_writer_put(m->file, QP_S_LEARNED_BLOCKS, blocks.at, blocks.n);
+    m->info.learned_blocks = blocks.n / sizeof(qp_block_entry);
+    bool oom = entries.oom || blocks.oom;
+    qp_buf_free(&entries);
+    qp_buf_free(&blocks);
+    return oom ? qp_oom(err) : QP_OK;
+}
+
 static qp_code write_ann(qp_maker *m, qp_err *err)
 {
     qp_ann ann;
@@ -180,6 +220,7 @@ static void release(qp_maker *m)
 {
     qp_lexicon_free(m->lexicon);
     qp_links_free(m->links);
+    qp_inverted_free(m->learned);
     qp_buf_free(&m->strings);
     qp_buf_free(&m->documents);
     qp_buf_free(&m->nodes);
@@ -195,6 +236,8 @@ qp_code qp_maker_finish(qp_maker *m, qp_err *err)
         code = qp_links_write(m->links, qp_maker_nodes(m), m->file, &m->strings, &m->info, err);
     if (!code)
         code = qp_lexicon_write(m->lexicon, m->file, &m->strings, &m->info, err);
+    if (!code)
+        code = write_learned(m, err);
     if (code) {
         qp_maker_drop(m);
         return code;

@@ -1,5 +1,5 @@
 /* A snapshot in the making. First all documents, in rising order of key; then all edges, in any order; then a vector for
- * each node, in order; then finish. The file's bytes are a function of what is given, and of nothing else.
+ * each node, in order; then the learned terms of each, in order; then finish. The file's bytes are a function of what is given, and of nothing else.
  */
 #ifndef QP_STORE_MAKER_H
 #define QP_STORE_MAKER_H
@@ -13,6 +13,8 @@ typedef struct qp_maker_options {
     const char *language;       /* of terms; see text/terms.h */
     const char *embedder;       /* digest of the model the vectors are from; "" for none */
     uint32_t dim;               /* of the vectors; 0: none will be given */
+    const char *sparse;         /* digest of the model the learned terms are from; null or "" for none */
+    uint32_t terms;             /* their ids are below it; 0: none will be given */
     uint32_t coded_from;        /* nodes from which vectors are also kept as int8; 0: QP_CODED_FROM */
     uint32_t ann_from;          /* nodes from which an approximate index is built; 0: QP_ANN_FROM */
     volatile const int *cancel; /* or null */
@@ -29,6 +31,8 @@ uint32_t qp_maker_nodes(const qp_maker *); /* so far: the id of the next documen
 qp_code qp_maker_edge(qp_maker *, qp_id from, qp_id to, qp_str type, float weight, qp_err *);
 /* dim floats, or null for a node without one. */
 qp_code qp_maker_vector(qp_maker *, const float *, qp_err *);
+/* The next node's learned terms; null for a node without any. Weights below half of 1 / QP_IMPACT are left out. */
+qp_code qp_maker_terms(qp_maker *, const qp_sparse *, qp_err *);
 /* Writes the rest; the file then lies at its path, not yet synced. Frees the maker, also on failure. */
 qp_code qp_maker_finish(qp_maker *, qp_err *);
 void qp_maker_drop(qp_maker *); /* instead of finish: removes the file; takes null */

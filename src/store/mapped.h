@@ -17,6 +17,14 @@
 
 enum { QP_KEPT_WORDS = 8 };
 
+typedef struct qp_postings { /* of words, or of learned terms */
+    const qp_block_entry *block;
+    uint64_t blocks;
+    const uint8_t *at; /* bytes */
+    uint64_t bytes;
+    uint32_t nodes; /* of the snapshot */
+} qp_postings;
+
 struct qp_snapshot {
     qp_mapped map;
     char *path;
@@ -24,7 +32,7 @@ struct qp_snapshot {
     const qp_head *head;
     const qp_toc_entry *toc;
     const qp_info *info;
-    uint32_t documents, nodes, edges, types, terms, dim; /* info's, known to fit */
+    uint32_t documents, nodes, edges, types, terms, dim, learned_terms; /* info's, known to fit */
     const qp_document_entry *document;
     const qp_node_entry *node;
     const qp_ref *type;
@@ -37,9 +45,9 @@ struct qp_snapshot {
     const uint64_t *ann_upper;
     const uint32_t *ann_base, *ann_links;
     const qp_term_entry *term;
-    const qp_block_entry *block;
-    const uint8_t *posting;
-    char *embedder, *language;
+    const qp_learned_entry *learned;
+    qp_postings words_of, learned_of; /* of term, of learned */
+    char *embedder, *language, *sparse;
     qp_view view;
     pthread_mutex_t lock; /* of words */
     qp_terms *words[QP_KEPT_WORDS];
@@ -69,16 +77,17 @@ void qp_snapshot_give_words(qp_snapshot *, qp_terms *);
 
 /* A term's number; UINT32_MAX: no node has it. */
 uint32_t qp_snapshot_term(const qp_snapshot *, qp_str name);
-/* Its blocks; null if the entry points outside. */
-const qp_block_entry *qp_snapshot_blocks(const qp_snapshot *, uint32_t term, uint32_t *n);
+/* The blocks of a term with this first block and df; null if they lie outside, or there are none. */
+const qp_block_entry *qp_postings_blocks(const qp_postings *, uint64_t first, uint32_t df, uint32_t *n);
 /* A block's nodes and tfs, at most QP_BLOCK; `before` is the last node of the block before, UINT32_MAX at a term's
  * start. False if it is damaged: nodes then hold nothing to be used. tfs are always at least 1. */
-bool qp_block_nodes(const qp_snapshot *, const qp_block_entry *, uint32_t before, uint32_t *node);
-bool qp_block_tfs(const qp_snapshot *, const qp_block_entry *, uint32_t *tf);
+bool qp_block_nodes(const qp_postings *, const qp_block_entry *, uint32_t before, uint32_t *node);
+bool qp_block_tfs(const qp_postings *, const qp_block_entry *, uint32_t *tf);
 
 /* ---- searches, each for one index name of the view ---- */
 qp_code qp_snapshot_dense(const qp_snapshot *, const qp_probe *, uint32_t k, qp_list *, qp_arena *, qp_err *);
 qp_code qp_snapshot_lexical(qp_snapshot *, const qp_probe *, bool tfidf, uint32_t k, qp_list *, qp_arena *, qp_err *);
+qp_code qp_snapshot_learned(const qp_snapshot *, const qp_probe *, uint32_t k, qp_list *, qp_arena *, qp_err *);
 /* Walks the ann links to about the best `width` nodes by the codes' product; QP_STORE if they are damaged. */
 struct qp_best;
 qp_code qp_snapshot_ann(const qp_snapshot *, const int8_t *query, float scale, struct qp_best *, qp_arena *, qp_err *);

@@ -11,23 +11,22 @@ uint32_t qp_snapshot_term(const qp_snapshot *s, qp_str name)
     return qp_snapshot_find(s, s->terms, term_name, name);
 }
 
-const qp_block_entry *qp_snapshot_blocks(const qp_snapshot *s, uint32_t term, uint32_t *n)
+const qp_block_entry *qp_postings_blocks(const qp_postings *p, uint64_t first, uint32_t df, uint32_t *n)
 {
-    const qp_term_entry *t = &s->term[term];
-    uint64_t wanted = ((uint64_t)t->df + QP_BLOCK - 1) / QP_BLOCK;
-    if (!wanted || t->block > s->info->blocks || wanted > s->info->blocks - t->block)
+    uint64_t wanted = ((uint64_t)df + QP_BLOCK - 1) / QP_BLOCK;
+    if (!wanted || df > p->nodes || first > p->blocks || wanted > p->blocks - first)
         return NULL;
     *n = (uint32_t)wanted;
-    return s->block + t->block;
+    return p->block + first;
 }
 
 /* Where a block's numbers lie; null if outside, or if their widths cannot be. */
-static const uint8_t *bytes_of(const qp_snapshot *s, const qp_block_entry *b)
+static const uint8_t *bytes_of(const qp_postings *p, const qp_block_entry *b)
 {
-    uint64_t all = s->toc[QP_S_POSTINGS].bytes, n = (b->n + 1u) * ((uint64_t)b->node_bytes + b->tf_bytes);
+    uint64_t n = (b->n + 1u) * ((uint64_t)b->node_bytes + b->tf_bytes);
     bool widths =
         (b->node_bytes == 1 || b->node_bytes == 2 || b->node_bytes == 4) && (b->tf_bytes <= 2 || b->tf_bytes == 4);
-    return widths && b->n < QP_BLOCK && b->at <= all && n <= all - b->at ? s->posting + b->at : NULL;
+    return widths && b->n < QP_BLOCK && b->at <= p->bytes && n <= p->bytes - b->at ? p->at + b->at : NULL;
 }
 
 static void read_numbers(const uint8_t *at, uint32_t n, uint8_t width, uint32_t *out)
@@ -46,9 +45,9 @@ static void read_numbers(const uint8_t *at, uint32_t n, uint8_t width, uint32_t 
     }
 }
 
-bool qp_block_nodes(const qp_snapshot *s, const qp_block_entry *b, uint32_t before, uint32_t *node)
+bool qp_block_nodes(const qp_postings *p, const qp_block_entry *b, uint32_t before, uint32_t *node)
 {
-    const uint8_t *at = bytes_of(s, b);
+    const uint8_t *at = bytes_of(p, b);
     if (!at)
         return false;
     uint32_t n = b->n + 1u;
@@ -59,12 +58,12 @@ bool qp_block_nodes(const qp_snapshot *s, const qp_block_entry *b, uint32_t befo
         node[i] = (uint32_t)sum++;
     }
     /* They rise; so if the last, before it was cut to 32 bits, is the one it should be and is a node, all are. */
-    return sum == (uint64_t)b->last + 1 && b->last < s->nodes;
+    return sum == (uint64_t)b->last + 1 && b->last < p->nodes;
 }
 
-bool qp_block_tfs(const qp_snapshot *s, const qp_block_entry *b, uint32_t *tf)
+bool qp_block_tfs(const qp_postings *p, const qp_block_entry *b, uint32_t *tf)
 {
-    const uint8_t *at = bytes_of(s, b);
+    const uint8_t *at = bytes_of(p, b);
     if (!at)
         return false;
     uint32_t n = b->n + 1u;

@@ -11,6 +11,8 @@
 #include "store/mapped.h"
 #include "store/truth.h"
 
+enum { MOST_TERMS = 1 << 24 }; /* of a sparse encoder's vocabulary; the largest have a quarter of a million */
+
 struct place { /* a document's row in the truth, and its nodes in the snapshot */
     int64_t row;
     uint32_t first, n;
@@ -24,7 +26,7 @@ struct publishing {
     qp_buf text, places;
     uint64_t done, total;
     double began, told;
-    uint32_t dim;
+    uint32_t dim, terms; /* of vectors; ids of learned terms are below it */
 };
 
 static qp_code tell(struct publishing *p, const char *item, bool end, qp_err *err)
@@ -143,6 +145,49 @@ static qp_code add_vector(void *ctx, sqlite3_stmt *stmt, qp_err *err)
     return code ? code : tell(p, NULL, false, err);
 }
 
+/* Pairs of id and weight, as encode_terms wrote them; null: there are none. */
+static const qp_sparse *read_terms(struct publishing *p, qp_str value, qp_sparse *out)
+{
+    uint32_t n = (uint32_t)(value.n / 8), *term = qp_new(p->mem, uint32_t, n + 1);
+    float *weight = qp_new(p->mem, float, n + 1);
+    if (!term || !weight)
+        return NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        memcpy(&term[i], value.at + 8 * (size_t)i, sizeof *term);
+        memcpy(&weight[i], value.at + 8 * (size_t)i + 4, sizeof *weight);
+    }
+    *out = (qp_sparse){term, weight, n};
+    return out;
+}
+
+static qp_code add_terms(void *ctx, sqlite3_stmt *stmt, qp_err *err)
+{
+    struct publishing *p = ctx;
+    qp_sparse found;
+    const qp_sparse *terms = read_terms(p, qp_truth_column(stmt, 0), &found);
+    qp_code code = terms ? qp_maker_terms(p->maker, terms, err) : qp_oom(err);
+    qp_arena_reset(p->mem);
+    if (code == QP_BUG)
+        code = qp_fail(err, QP_STORE, "%s/truth.db: is damaged: learned terms that no model makes", p->store->dir);
+    return code ? code : tell(p, NULL, false, err);
+}
+
+/* One more than the largest id of all terms, so that it is a function of what is there. */
+static qp_code count_terms(void *ctx, sqlite3_stmt *stmt, qp_err *err)
+{
+    struct publishing *p = ctx;
+    qp_sparse found;
+    const qp_sparse *terms = read_terms(p, qp_truth_column(stmt, 0), &found);
+    qp_code code = terms ? QP_OK : qp_oom(err);
+    for (uint32_t i = 0; !code && i < terms->n; i++) {
+        if (terms->term[i] >= MOST_TERMS)
+            code = qp_fail(err, QP_STORE, "%s/truth.db: is damaged: a learned term %u", p->store->dir, terms->term[i]);
+        p->terms = terms->term[i] >= p->terms ? terms->term[i] + 1 : p->terms;
+    }
+    qp_arena_reset(p->mem);
+    return code;
+}
+
 static qp_code read_dim(qp_store *s, qp_str model, uint32_t *dim, qp_err *err)
 {
     sqlite3_stmt *stmt = qp_truth_use(s, "SELECT length(value) FROM vector WHERE model = ? LIMIT 1", err);
@@ -158,7 +203,22 @@ static qp_code read_dim(qp_store *s, qp_str model, uint32_t *dim, qp_err *err)
 
 /* ---- the whole ---- */
 
-static qp_code fill(struct publishing *p, qp_str model, qp_err *err)
+/* What a model made of each node's text, in order of node. */
+static qp_code each_made(struct publishing *p, qp_str model, qp_code (*row)(void *, sqlite3_stmt *, qp_err *),
+                         qp_err *err)
+{
+    sqlite3_stmt *stmt =
+        qp_truth_use(p->store,
+                     "SELECT v.value FROM document d JOIN chunk c ON c.document = d.row LEFT JOIN vector v"
+                     " ON v.digest = c.digest AND v.model = ? ORDER BY d.key, c.ordinal",
+                     err);
+    if (!stmt)
+        return QP_STORE;
+    qp_truth_bind(stmt, 1, model);
+    return qp_truth_each(p->store, stmt, row, p, err);
+}
+
+static qp_code fill(struct publishing *p, qp_str model, qp_str sparse, qp_err *err)
 {
     qp_store *s = p->store;
     qp_code code = qp_truth_each(s,
@@ -175,30 +235,26 @@ static qp_code fill(struct publishing *p, qp_str model, qp_err *err)
         qsort(p->places.at, p->places.n / sizeof(struct place), sizeof(struct place), by_row);
     code = qp_truth_each(s, qp_truth_use(s, "SELECT tail, tail_chunk, head, head_chunk, type, weight FROM edge", err),
                          add_edge, p, err);
-    if (code || !p->dim)
-        return code;
-    sqlite3_stmt *vectors =
-        qp_truth_use(s,
-                     "SELECT v.value FROM document d JOIN chunk c ON c.document = d.row LEFT JOIN vector v"
-                     " ON v.digest = c.digest AND v.model = ? ORDER BY d.key, c.ordinal",
-                     err);
-    if (!vectors)
-        return QP_STORE;
-    qp_truth_bind(vectors, 1, model);
-    return qp_truth_each(s, vectors, add_vector, p, err);
+    if (!code && p->dim)
+        code = each_made(p, model, add_vector, err);
+    return !code && p->terms ? each_made(p, sparse, add_terms, err) : code;
 }
 
 static qp_code make(struct publishing *p, const char *path, qp_err *err)
 {
     qp_store *s = p->store;
-    qp_str model, language;
+    qp_str model, sparse, language;
     int64_t documents = 0;
     qp_arena *a = qp_arena_new();
     qp_code code = a ? qp_state_get(s, "model", &model, a, err) : qp_oom(err);
     if (!code)
+        code = qp_state_get(s, "sparse", &sparse, a, err);
+    if (!code)
         code = qp_store_get(s, "language", &language, a, err);
     if (!code)
         code = read_dim(s, model, &p->dim, err);
+    if (!code && sparse.n)
+        code = each_made(p, sparse, count_terms, err);
     if (!code)
         code = qp_truth_number(s, "SELECT count(*) FROM document", &documents, err);
     p->total = (uint64_t)documents;
@@ -207,10 +263,12 @@ static qp_code make(struct publishing *p, const char *path, qp_err *err)
                              &(qp_maker_options){.language = language.n ? language.at : "en",
                                                  .embedder = p->dim ? model.at : "",
                                                  .dim = p->dim,
+                                                 .sparse = p->terms ? sparse.at : "",
+                                                 .terms = p->terms,
                                                  .cancel = p->watch ? p->watch->cancel : NULL},
                              &p->maker, err);
     if (!code) {
-        code = fill(p, model, err);
+        code = fill(p, model, sparse, err);
         if (code)
             qp_maker_drop(p->maker);
         else

@@ -7,9 +7,12 @@
 #include "store/mapped.h"
 
 static const char *const section_names[QP_SECTIONS] = {
-    "info",        "texts",    "strings",   "documents", "nodes",  "types",    "edge.from", "edge.to", "edge.type",
-    "edge.weight", "out",      "in",        "in.edge",   "degree", "vectors",  "codes",     "scales",  "ann.level",
-    "ann.upper",   "ann.base", "ann.links", "terms",     "blocks", "postings", "lengths",   "norms",
+    "info",      "texts",     "strings",        "documents",        "nodes",
+    "types",     "edge.from", "edge.to",        "edge.type",        "edge.weight",
+    "out",       "in",        "in.edge",        "degree",           "vectors",
+    "codes",     "scales",    "ann.level",      "ann.upper",        "ann.base",
+    "ann.links", "terms",     "blocks",         "postings",         "lengths",
+    "norms",     "learned",   "learned.blocks", "learned.postings",
 };
 
 const char *qp_section_name(qp_section section)
@@ -79,9 +82,12 @@ static uint64_t size_wanted(const qp_info *i, qp_section section)
     case QP_S_ANN_LINKS: return i->ann_rows * (1 + i->ann_m) * 4;
     case QP_S_TERMS: return i->terms * sizeof(qp_term_entry);
     case QP_S_BLOCKS: return i->blocks * sizeof(qp_block_entry);
+    case QP_S_LEARNED: return i->learned * sizeof(qp_learned_entry);
+    case QP_S_LEARNED_BLOCKS: return i->learned_blocks * sizeof(qp_block_entry);
     case QP_S_TEXTS:
     case QP_S_STRINGS:
     case QP_S_POSTINGS:
+    case QP_S_LEARNED_POSTINGS:
     case QP_SECTIONS: break;
     }
     return UINT64_MAX;
@@ -90,8 +96,9 @@ static uint64_t size_wanted(const qp_info *i, qp_section section)
 static bool counts_fit(const qp_info *i)
 {
     return i->documents < UINT32_MAX && i->nodes < UINT32_MAX && i->edges < UINT32_MAX && i->types <= UINT16_MAX + 1 &&
-           i->terms < UINT32_MAX && i->blocks < UINT32_MAX && i->dim <= UINT16_MAX && i->coded <= 1 &&
-           i->ann_m <= 1024 && i->ann_rows < UINT32_MAX && (!i->ann_m || (i->coded && i->ann_entry < i->nodes)) &&
+           i->terms < UINT32_MAX && i->blocks < UINT32_MAX && i->learned < UINT32_MAX &&
+           i->learned_blocks < UINT32_MAX && i->dim <= UINT16_MAX && i->coded <= 1 && i->ann_m <= 1024 &&
+           i->ann_rows < UINT32_MAX && (!i->ann_m || (i->coded && i->ann_entry < i->nodes)) &&
            (i->ann_m || !i->ann_rows);
 }
 
@@ -118,6 +125,11 @@ static const void *section(const qp_snapshot *s, qp_section i)
     return s->map.at + s->toc[i].at;
 }
 
+static qp_postings postings(const qp_snapshot *s, qp_section blocks, uint64_t n, qp_section bytes)
+{
+    return (qp_postings){section(s, blocks), n, section(s, bytes), s->toc[bytes].bytes, s->nodes};
+}
+
 static void point_into(qp_snapshot *s)
 {
     s->documents = (uint32_t)s->info->documents;
@@ -126,6 +138,7 @@ static void point_into(qp_snapshot *s)
     s->types = (uint32_t)s->info->types;
     s->terms = (uint32_t)s->info->terms;
     s->dim = (uint32_t)s->info->dim;
+    s->learned_terms = (uint32_t)s->info->learned;
     s->document = section(s, QP_S_DOCUMENTS);
     s->node = section(s, QP_S_NODES);
     s->type = section(s, QP_S_TYPES);
@@ -145,8 +158,9 @@ static void point_into(qp_snapshot *s)
     s->ann_base = section(s, QP_S_ANN_BASE);
     s->ann_links = section(s, QP_S_ANN_LINKS);
     s->term = section(s, QP_S_TERMS);
-    s->block = section(s, QP_S_BLOCKS);
-    s->posting = section(s, QP_S_POSTINGS);
+    s->words_of = postings(s, QP_S_BLOCKS, s->info->blocks, QP_S_POSTINGS);
+    s->learned = section(s, QP_S_LEARNED);
+    s->learned_of = postings(s, QP_S_LEARNED_BLOCKS, s->info->learned_blocks, QP_S_LEARNED_POSTINGS);
     s->length = section(s, QP_S_LENGTHS);
     s->norm = section(s, QP_S_NORMS);
 }
@@ -178,7 +192,8 @@ qp_code qp_snapshot_open_file(const char *path, uint64_t number, qp_snapshot **o
         qp_view_of(s);
         s->embedder = copy_text(qp_snapshot_string(s, s->info->embedder));
         s->language = copy_text(qp_snapshot_string(s, s->info->language));
-        code = s->embedder && s->language ? QP_OK : qp_oom(err);
+        s->sparse = copy_text(qp_snapshot_string(s, s->info->sparse));
+        code = s->embedder && s->language && s->sparse ? QP_OK : qp_oom(err);
     }
     if (code)
         qp_snapshot_close(s);
@@ -252,6 +267,7 @@ void qp_snapshot_close(qp_snapshot *s)
     qp_file_unmap(&s->map);
     free(s->embedder);
     free(s->language);
+    free(s->sparse);
     free(s->path);
     free(s);
 }
@@ -360,6 +376,11 @@ void qp_snapshot_document_nodes(const qp_snapshot *s, uint32_t document, qp_id *
 const char *qp_snapshot_embedder(const qp_snapshot *s)
 {
     return s->embedder;
+}
+
+const char *qp_snapshot_sparse(const qp_snapshot *s)
+{
+    return s->sparse;
 }
 
 uint64_t qp_snapshot_number(const qp_snapshot *s)

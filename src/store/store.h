@@ -62,21 +62,24 @@ typedef struct qp_edge { /* resolved: chunk ordinals in documents, by row */
 /* Replaces the resolved edges of the whole index. `unknown` = given edges whose ends are not there, for stats. */
 qp_code qp_store_edges(qp_store *, const qp_edge *, size_t n, uint64_t unknown, qp_err *);
 
-/* ---- vectors: keyed by the digest of the indexed text and of the model, so nothing is embedded twice ---- */
-/* The next at most n distinct texts of chunks that have no vector of this model, longest first; texts live in the
- * arena. *n_out = 0: all are there. *left counts them all. The snapshot is made with the vectors of the model last named
- * here, so an index run with an embedder calls this even if it expects nothing; "" = an index without vectors. */
+/* ---- what models make of the texts: keyed by the digest of the indexed text and of the model, so nothing is made
+ * twice ---- */
+typedef enum qp_made { QP_MADE_VECTOR, QP_MADE_TERMS } qp_made; /* by an embedder; by a sparse encoder */
+/* The next at most n distinct texts of chunks for which this model has made nothing yet, longest first; texts live in
+ * the arena. *n_out = 0: all are there. *left counts them all. The snapshot is made with what the model last named here
+ * made, so an index run calls this even if it expects nothing; "" = an index without. */
 typedef struct qp_pending {
     qp_str text;
     char digest[33];
 } qp_pending;
-qp_code qp_store_pending(qp_store *, const char *model, uint32_t n, qp_pending *out, uint32_t *n_out, uint64_t *left,
-                         qp_arena *, qp_err *);
+qp_code qp_store_pending(qp_store *, qp_made, const char *model, uint32_t n, qp_pending *out, uint32_t *n_out,
+                         uint64_t *left, qp_arena *, qp_err *);
+qp_code qp_store_terms(qp_store *, const char *model, const qp_pending *, uint32_t n, const qp_sparse *, qp_err *);
 qp_code qp_store_vectors(qp_store *, const char *model, uint32_t dim, const qp_pending *, uint32_t n, const float *,
                          qp_err *);
 
-/* Has every chunk a vector of the model last named to qp_store_pending (or need none)? Then no embedder is needed. */
-qp_code qp_store_embedded(qp_store *, bool *all, qp_err *);
+/* Has every chunk what the models last named to qp_store_pending make (or needs none)? Then no model is needed. */
+qp_code qp_store_complete(qp_store *, bool *all, qp_err *);
 
 /* Is truth.db whole, as SQLite sees it? QP_STORE if not. */
 qp_code qp_store_check(qp_store *, qp_err *);

@@ -1,4 +1,5 @@
-/* Vectors in the truth: which texts still need one, and keeping them. */
+/* Vectors and learned terms in the truth: which texts still need them, and keeping them. Both are rows of `vector`, as a
+ * model makes one thing of a text. */
 #include <math.h>
 #include <stdio.h>
 
@@ -31,19 +32,21 @@ static qp_code list_pending(qp_store *s, const char *model, qp_err *err)
     return code;
 }
 
-/* The snapshot is made with the vectors of the model that was last asked about. */
-static qp_code note_model(qp_store *s, const char *model, qp_err *err)
+static const char *const fact[] = {[QP_MADE_VECTOR] = "model", [QP_MADE_TERMS] = "sparse"};
+
+/* The snapshot is made with what the model that was last asked about made. */
+static qp_code note_model(qp_store *s, qp_made what, const char *model, qp_err *err)
 {
     qp_str now;
     qp_arena_reset(s->mem);
-    qp_code code = qp_state_get(s, "model", &now, s->mem, err);
+    qp_code code = qp_state_get(s, fact[what], &now, s->mem, err);
     if (code || qp_str_eq(now, qp_str_of(model)))
         return code;
     code = qp_truth_enter(s, err);
     if (code)
         return code;
     s->changed = true;
-    return qp_truth_leave(s, qp_state_set(s, "model", qp_str_of(model), err), err);
+    return qp_truth_leave(s, qp_state_set(s, fact[what], qp_str_of(model), err), err);
 }
 
 static qp_code pending_text(qp_store *s, int64_t document, int64_t ordinal, qp_pending *out, qp_arena *a, qp_err *err)
@@ -89,13 +92,13 @@ static qp_code take_place(void *ctx, sqlite3_stmt *stmt, qp_err *err)
     return QP_OK;
 }
 
-qp_code qp_store_pending(qp_store *s, const char *model, uint32_t n, qp_pending *out, uint32_t *n_out, uint64_t *left,
-                         qp_arena *a, qp_err *err)
+qp_code qp_store_pending(qp_store *s, qp_made what, const char *model, uint32_t n, qp_pending *out, uint32_t *n_out,
+                         uint64_t *left, qp_arena *a, qp_err *err)
 {
     *n_out = 0;
     if (left)
         *left = 0;
-    qp_code code = note_model(s, model, err);
+    qp_code code = note_model(s, what, model, err);
     if (code || !*model)
         return code;
     if (strcmp(s->pending, model))
@@ -119,14 +122,14 @@ qp_code qp_store_pending(qp_store *s, const char *model, uint32_t n, qp_pending 
     return code;
 }
 
-static qp_code keep(qp_store *s, const char *model, uint32_t dim, const qp_pending *p, const float *v, qp_err *err)
+static qp_code keep(qp_store *s, const char *model, const qp_pending *p, qp_str value, qp_err *err)
 {
     sqlite3_stmt *stmt = qp_truth_use(s, "INSERT OR REPLACE INTO vector(digest, model, value) VALUES (?, ?, ?)", err);
     if (!stmt)
         return QP_STORE;
     qp_truth_bind(stmt, 1, qp_str_of(p->digest));
     qp_truth_bind(stmt, 2, qp_str_of(model));
-    sqlite3_bind_blob64(stmt, 3, v, (sqlite3_uint64)dim * sizeof *v, SQLITE_STATIC);
+    sqlite3_bind_blob64(stmt, 3, value.at, value.n, SQLITE_STATIC);
     qp_code code = qp_truth_run(s, stmt, err);
     if (code || strcmp(s->pending, model))
         return code;
@@ -153,18 +156,49 @@ qp_code qp_store_vectors(qp_store *s, const char *model, uint32_t dim, const qp_
         return code;
     s->changed = true;
     for (uint32_t i = 0; !code && i < n; i++)
-        code = keep(s, model, dim, &p[i], v + (size_t)i * dim, err);
+        code = keep(s, model, &p[i], (qp_str){(const char *)(v + (size_t)i * dim), dim * sizeof *v}, err);
     return qp_truth_leave(s, code, err);
 }
 
-qp_code qp_store_embedded(qp_store *s, bool *all, qp_err *err)
+static qp_code encode_terms(const qp_sparse *t, const qp_pending *p, qp_buf *out, qp_err *err)
+{
+    qp_buf_clear(out);
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (!isfinite(t->weight[i]) || t->weight[i] < 0)
+            return qp_fail(err, QP_MODEL,
+                           "the sparse encoder gave a weight that is below 0 or not finite, for '%.60s': try another "
+                           "model",
+                           p->text.at);
+        qp_buf_add(out, &t->term[i], sizeof t->term[i]);
+        qp_buf_add(out, &t->weight[i], sizeof t->weight[i]);
+    }
+    return out->oom ? qp_oom(err) : QP_OK;
+}
+
+qp_code qp_store_terms(qp_store *s, const char *model, const qp_pending *p, uint32_t n, const qp_sparse *terms,
+                       qp_err *err)
+{
+    qp_buf value = {0};
+    qp_code code = qp_truth_enter(s, err);
+    if (code)
+        return code;
+    s->changed = true;
+    for (uint32_t i = 0; !code && i < n; i++) {
+        code = encode_terms(&terms[i], &p[i], &value, err);
+        if (!code)
+            code = keep(s, model, &p[i], value.n ? qp_buf_view(&value) : QP_STR(""), err); /* a null would be NULL */
+    }
+    qp_buf_free(&value);
+    return qp_truth_leave(s, code, err);
+}
+
+qp_code qp_store_complete(qp_store *s, bool *all, qp_err *err)
 {
     int64_t yes = 0;
     qp_code code = qp_truth_number(
         s,
-        "WITH m(name) AS (SELECT value FROM state WHERE name = 'model')"
-        " SELECT EXISTS (SELECT 1 FROM m WHERE name = '') OR NOT EXISTS (SELECT 1 FROM chunk c WHERE NOT EXISTS"
-        "  (SELECT 1 FROM vector v, m WHERE v.digest = c.digest AND v.model = m.name))",
+        "SELECT NOT EXISTS (SELECT 1 FROM state m, chunk c WHERE m.name IN ('model', 'sparse') AND m.value <> ''"
+        " AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.digest = c.digest AND v.model = m.value))",
         &yes, err);
     *all = yes;
     return code;

@@ -257,7 +257,10 @@ static qp_code search(void *self, const char *index, const qp_probe *probe, uint
                       : no_index(index, "are no vectors: index with an embedder, or search node.bm25", err);
     if (!strcmp(index, "node.bm25") || !strcmp(index, "node.tfidf"))
         return qp_snapshot_lexical(s, probe, !strcmp(index, "node.tfidf"), k, out, a, err);
-    return no_index(index, "are node.dense, node.bm25 and node.tfidf", err);
+    if (!strcmp(index, "node.splade"))
+        return s->learned_terms ? qp_snapshot_learned(s, probe, k, out, a, err)
+                                : no_index(index, "are no learned terms: index with --sparse MODEL", err);
+    return no_index(index, "are node.dense, node.bm25, node.tfidf and node.splade", err);
 }
 
 void qp_view_of(qp_snapshot *s)
@@ -266,6 +269,7 @@ void qp_view_of(qp_snapshot *s)
                         .nodes = s->nodes,
                         .edges = s->edges,
                         .dim = s->dim,
+                        .terms = s->learned_terms,
                         .search = search,
                         .adjacent = adjacent,
                         .degree = degree,

@@ -59,6 +59,8 @@ head -c 3000000 "$reranker" >"$work/cut.gguf"
 refused 5 "cut.gguf" "cut short" "fetch it again" -- $QUIPU retrieve $E --reranker "$work/cut.gguf" -m rerank "knots"
 head -c 300 "$reranker" >"$work/cut.gguf"
 refused 5 "cut.gguf" "cut short" -- $QUIPU retrieve $E --reranker "$work/cut.gguf" -m rerank "knots"
+refused 5 "no learned terms" "index it again with --sparse" -- $QUIPU retrieve --embedder hash -m splade "knots"
+refused 5 "sparse encoder was wanted" "weights no terms" -- $QUIPU index $E --sparse "$reranker" "$notes"
 refused 5 "is a reranker" "embedder was wanted" -- $QUIPU retrieve --embedder "$reranker" -m vector "knots"
 refused 2 "nosuch.yaml" -- $QUIPU retrieve $H -m "$work/nosuch.yaml" "knots"
 

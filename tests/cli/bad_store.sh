@@ -27,11 +27,11 @@ whole() {
 }
 fresh() { rm -rf "$bad"; cp -r "$good" "$bad"; }
 
-"$QUIPU" index $embedder -s "$good" "$notes" >/dev/null || exit 1
+"$QUIPU" index $embedder --sparse hash -s "$good" "$notes" >/dev/null || exit 1
 
 # ---- damaged: a byte of each section flipped, the head, the table of contents ----
 sections='info texts strings documents nodes types edge.from edge.to edge.type edge.weight out in in.edge degree vectors
-    codes scales ann.level ann.upper ann.base ann.links terms blocks postings lengths norms'
+    codes scales ann.level ann.upper ann.base ann.links terms blocks postings lengths norms learned learned.blocks learned.postings'
 flip() { # FILE OFFSET
     python3 - "$1" "$2" <<'P'
 import sys
@@ -52,7 +52,7 @@ for i, name in enumerate(names):
         print(f"{name}:{at + n // 2}")
 P
 )
-[ "$(echo "$places" | wc -l)" -ge 17 ] || failed "too few sections: $places"
+[ "$(echo "$places" | wc -l)" -ge 20 ] || failed "too few sections: $places"
 for place in $places contents:24 contents:40 contents:600; do
     fresh
     flip "$bad/snapshot-1.qp" "${place#*:}"
@@ -73,8 +73,8 @@ for n in 0 7 31 32 600 656 $((bytes / 2)) $((bytes - 1)); do
 done
 whole "$bad"
 fresh
-printf '\002' | dd of="$bad/snapshot-1.qp" bs=1 seek=8 conv=notrunc status=none
-refused "has format 2, this program reads format 1" "$QUIPU" check -s "$bad"
+printf '\003' | dd of="$bad/snapshot-1.qp" bs=1 seek=8 conv=notrunc status=none
+refused "has format 3, this program reads format 2" "$QUIPU" check -s "$bad"
 whole "$bad"
 fresh
 rm "$bad/snapshot-1.qp"

@@ -17,7 +17,7 @@ import sentencepiece
 import torch
 from safetensors.torch import save_file
 from tokenizers import ByteLevelBPETokenizer, Tokenizer, models, normalizers, pre_tokenizers, processors
-from transformers import (BertConfig, BertForSequenceClassification, BertModel, RobertaConfig,
+from transformers import (BertConfig, BertForMaskedLM, BertForSequenceClassification, BertModel, RobertaConfig,
                           RobertaForSequenceClassification, XLMRobertaConfig, XLMRobertaModel)
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "import")
@@ -47,7 +47,7 @@ def save(folder, model, dtype=torch.float32):
     torch.manual_seed(11)
     state = {}
     for name, value in model.state_dict().items():
-        if not name.endswith(("position_ids", "token_type_ids")):
+        if not name.endswith(("position_ids", "token_type_ids")) and ".decoder." not in name:  # which is tied
             state[name] = (torch.randn(value.shape) * .3).to(dtype).contiguous()
     save_file(state, os.path.join(folder, "model.safetensors"), metadata={"format": "pt"})
     config = model.config.to_dict()
@@ -61,6 +61,14 @@ def sentence_transformer(folder, mode):
                                  for i, (p, t) in enumerate([("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize")])])
     put(os.path.join(folder, "1_Pooling"), "config.json", {"pooling_mode_cls_token": mode == "cls", "pooling_mode_mean_tokens": mode == "mean"})
     put(folder, "sentence_bert_config.json", {"max_seq_length": 20, "do_lower_case": False})
+
+
+def sparse_encoder(folder):
+    os.makedirs(os.path.join(folder, "1_SpladePooling"))
+    put(folder, "modules.json", [{"idx": i, "name": str(i), "path": p, "type": "sentence_transformers.sparse_encoder.models." + t}
+                                 for i, (p, t) in enumerate([("", "MLMTransformer"), ("1_SpladePooling", "SpladePooling")])])
+    put(os.path.join(folder, "1_SpladePooling"), "config.json", {"pooling_strategy": "max", "activation_function": "relu",
+                                                                 "word_embedding_dimension": 65})
 
 
 def wordpiece(folder):
@@ -129,7 +137,7 @@ def converter():
 def main():
     shutil.rmtree(HERE, ignore_errors=True)
     tool = converter()
-    for kind in ["bert", "bert-reranker", "roberta-reranker", "xlmr", "xlmr-json"]:
+    for kind in ["bert", "bert-reranker", "splade", "roberta-reranker", "xlmr", "xlmr-json"]:
         folder = os.path.join(HERE, kind)
         os.makedirs(folder)
         if kind == "bert":
@@ -137,6 +145,10 @@ def main():
             sentence_transformer(folder, "mean")
         elif kind == "bert-reranker":
             save(folder, BertForSequenceClassification(BertConfig(vocab_size=wordpiece(folder), max_position_embeddings=24, num_labels=1, **SIZES)))
+        elif kind == "splade":  # the converter drops its head, so there is no file of its to compare with
+            save(folder, BertForMaskedLM(BertConfig(vocab_size=wordpiece(folder), max_position_embeddings=24, **SIZES)))
+            sparse_encoder(folder)
+            continue
         elif kind == "roberta-reranker":
             save(folder, RobertaForSequenceClassification(RobertaConfig(vocab_size=byte_pairs(folder), max_position_embeddings=24, type_vocab_size=1,
                                                                         num_labels=1, layer_norm_eps=1e-5, **SIZES)))

@@ -74,6 +74,7 @@ struct made {
     uint32_t documents, words, vocabulary; /* a document has up to 3 chunks of up to `words` words */
     uint32_t edges, types, dim, coded_from, ann_from;
     uint32_t clusters; /* vectors lie about so many directions; 0: anywhere */
+    uint32_t learned;  /* terms of a sparse encoder */
 };
 
 static inline void add_documents(qp_maker *m, const struct made *how, qp_random *r)
@@ -126,12 +127,40 @@ static inline void add_vectors(qp_maker *m, const struct made *how, qp_random *r
     free(v);
 }
 
+/* About 20 learned terms of so many, with weights as SPLADE's are; some nodes have none. */
+static inline void random_learned(qp_random *r, uint32_t terms, uint32_t *term, float *weight, qp_sparse *out)
+{
+    uint32_t n = 0;
+    for (double at = 0; (at += 1 + qp_random_unit(r) * terms / 10) < terms && n < 40;) {
+        term[n] = (uint32_t)at;
+        weight[n++] = (float)(.0001 + 3 * qp_random_unit(r) * qp_random_unit(r));
+    }
+    *out = (qp_sparse){term, weight, n};
+}
+
+static inline void add_learned(qp_maker *m, const struct made *how, qp_random *r)
+{
+    uint32_t term[40];
+    float weight[40];
+    for (uint32_t i = 0; i < qp_maker_nodes(m); i++) {
+        qp_sparse s;
+        random_learned(r, how->learned, term, weight, &s);
+        assert_int_equal(qp_maker_terms(m, i % 30 == 29 ? NULL : &s, NULL), QP_OK);
+    }
+}
+
 static inline void make_file(const char *path, const struct made *how)
 {
     qp_random r = qp_random_seed(how->seed);
     qp_maker *m;
     qp_err err = {0};
-    qp_maker_options o = {"none", how->dim ? "digest-of-a-model" : "", how->dim, how->coded_from, how->ann_from, NULL};
+    qp_maker_options o = {.language = "none",
+                          .embedder = how->dim ? "digest-of-a-model" : "",
+                          .dim = how->dim,
+                          .coded_from = how->coded_from,
+                          .ann_from = how->ann_from,
+                          .sparse = how->learned ? "digest-of-another" : "",
+                          .terms = how->learned};
     if (qp_maker_open(path, &o, &m, &err))
         fail_msg("%s", err.message);
     add_documents(m, how, &r);
@@ -145,6 +174,8 @@ static inline void make_file(const char *path, const struct made *how)
     }
     if (how->dim)
         add_vectors(m, how, &r);
+    if (how->learned)
+        add_learned(m, how, &r);
     if (qp_maker_finish(m, &err))
         fail_msg("%s", err.message);
 }

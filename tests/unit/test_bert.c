@@ -183,6 +183,52 @@ static void the_other_families_are_those_of_pytorch(void **state)
     unsetenv("QUIPU_MODELS");
 }
 
+/* SPLADE's weights (tests/reference/families.py). A weight near 0 may be there or not. */
+static void learned_terms_are_those_of_pytorch(void **state)
+{
+    const char *folder = "tests/reference/import/splade";
+    char path[200], models[] = "/tmp/quipu-splade-XXXXXX";
+    qp_model *m = NULL;
+    qp_err err = {0};
+    qp_arena *a = qp_arena_new();
+    uint32_t seen = 0;
+    (void)state;
+    assert_non_null(mkdtemp(models));
+    setenv("QUIPU_MODELS", models, 1);
+    if (qp_model_import(folder, "it", (qp_setting[]){{"type", "f32"}}, 1, NULL, &err))
+        fail_msg("%s", err.message);
+    unsetenv("QUIPU_MODELS");
+    snprintf(path, sizeof path, "%s/it.gguf", models);
+    assert_int_equal(qp_model_open_bert(path, QP_EMBEDDER, 1, &m, &err), QP_MODEL); /* it makes no vectors */
+    assert_int_equal(qp_model_open_bert(path, QP_SPARSE, 2, &m, NULL), QP_OK);
+    unlink(path);
+    rmdir(models);
+    snprintf(path, sizeof path, "%s/expected.jsonl", folder);
+    lines l = {.path = path};
+    for (yyjson_val *line; (line = next_line(&l)); seen++) {
+        const qp_str text = member(line, "text"), both[] = {QP_STR("graph the walking"), text};
+        yyjson_val *wanted = yyjson_obj_get(line, "terms");
+        qp_sparse out[2];
+        assert_int_equal(m->weigh(m->self, QP_PASSAGE, both, 2, out, a, NULL), QP_OK);
+        float found[65] = {0};
+        assert_int_equal(m->terms, 65);
+        for (uint32_t i = 0; i < out[1].n; i++) {
+            assert_true(out[1].weight[i] > 0 && (!i || out[1].term[i] > out[1].term[i - 1]));
+            found[out[1].term[i]] = out[1].weight[i];
+        }
+        for (int i = 0; i < 65; i++) {
+            char key[4];
+            snprintf(key, sizeof key, "%d", i);
+            double weight = yyjson_get_num(yyjson_obj_get(wanted, key));
+            if (fabs(found[i] - weight) > 1e-5)
+                fail_msg("'%s': term %d weighs %g, wanted %g", text.at, i, found[i], weight);
+        }
+    }
+    assert_true(seen >= 5);
+    qp_arena_free(a);
+    qp_model_close(m);
+}
+
 /* The same bits whatever is beside a text in a call, and in however many threads the call is made. */
 typedef struct crowd {
     qp_model *m;
@@ -342,6 +388,7 @@ int main(void)
         cmocka_unit_test(tokens_are_those_of_hf),
         cmocka_unit_test(embeddings_are_those_of_pytorch),
         cmocka_unit_test(the_other_families_are_those_of_pytorch),
+        cmocka_unit_test(learned_terms_are_those_of_pytorch),
         cmocka_unit_test(latents_and_scores_are_those_of_pytorch),
         cmocka_unit_test(result_depends_on_the_text_alone),
         cmocka_unit_test(every_kernel_multiplies),

@@ -9,9 +9,10 @@ static uint32_t *counts_of(const qp_snapshot *s, const char *word)
 {
     uint32_t *tf = calloc(s->nodes + 1, sizeof *tf), n = 0, before = UINT32_MAX, node[QP_BLOCK], in_node[QP_BLOCK];
     uint32_t term = qp_snapshot_term(s, qp_str_of(word));
-    const qp_block_entry *b = term == UINT32_MAX ? NULL : qp_snapshot_blocks(s, term, &n);
+    const qp_block_entry *b =
+        term == UINT32_MAX ? NULL : qp_postings_blocks(&s->words_of, s->term[term].block, s->term[term].df, &n);
     for (uint32_t i = 0; i < n; before = b[i++].last) {
-        assert_true(qp_block_nodes(s, &b[i], before, node) && qp_block_tfs(s, &b[i], in_node));
+        assert_true(qp_block_nodes(&s->words_of, &b[i], before, node) && qp_block_tfs(&s->words_of, &b[i], in_node));
         for (uint32_t j = 0; j <= b[i].n; j++)
             tf[node[j]] = in_node[j];
     }
@@ -134,7 +135,7 @@ static void the_formula_by_hand(void **state)
 {
     const char *const texts[] = {"cat sat mat", "cat cat dog", "bird"};
     qp_maker *m;
-    qp_maker_options o = {"none", "", 0, 0, 0, NULL};
+    qp_maker_options o = {.language = "none", .embedder = ""};
     assert_int_equal(qp_maker_open(in(*state, "made.qp"), &o, &m, NULL), QP_OK);
     for (int i = 0; i < 3; i++) {
         qp_chunk chunk = {0, strlen(texts[i]), 0, QP_STR("")};

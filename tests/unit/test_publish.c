@@ -64,7 +64,7 @@ static void link_embed_publish(qp_store *s)
         qp_pending p[16];
         float v[16 * DIM];
         uint32_t got;
-        assert_int_equal(qp_store_pending(s, "model", 16, p, &got, NULL, a, NULL), QP_OK);
+        assert_int_equal(qp_store_pending(s, QP_MADE_VECTOR, "model", 16, p, &got, NULL, a, NULL), QP_OK);
         if (!got)
             break;
         for (uint32_t i = 0; i < got; i++) {
@@ -72,6 +72,21 @@ static void link_embed_publish(qp_store *s)
             random_unit(&r, DIM, v + i * DIM);
         }
         assert_int_equal(qp_store_vectors(s, "model", DIM, p, got, v, NULL), QP_OK);
+    }
+    for (;;) {
+        qp_pending p[16];
+        qp_sparse terms[16];
+        static uint32_t term[16][40];
+        static float weight[16][40];
+        uint32_t got;
+        assert_int_equal(qp_store_pending(s, QP_MADE_TERMS, "sparse model", 16, p, &got, NULL, a, NULL), QP_OK);
+        if (!got)
+            break;
+        for (uint32_t i = 0; i < got; i++) {
+            qp_random r = qp_random_seed(qp_hash64(p[i].text));
+            random_learned(&r, 500, term[i], weight[i], &terms[i]);
+        }
+        assert_int_equal(qp_store_terms(s, "sparse model", p, got, terms, NULL), QP_OK);
     }
     qp_arena_free(a);
     qp_err err = {0};

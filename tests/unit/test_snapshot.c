@@ -125,7 +125,7 @@ static void repeats_of_an_edge_are_one(void **state)
 {
     qp_maker *m;
     qp_chunk chunk = {0, 1, 0, QP_STR("")};
-    qp_maker_options o = {"en", "", 0, 0, 0, NULL};
+    qp_maker_options o = {.language = "en", .embedder = ""};
     assert_int_equal(qp_maker_open(in(*state, "s.qp"), &o, &m, NULL), QP_OK);
     qp_document d = {.key = QP_STR("a"), .meta = QP_STR("{}"), .text = QP_STR("x"), .chunks = &chunk, .n_chunks = 1};
     assert_int_equal(qp_maker_document(m, &d, NULL), QP_OK);

@@ -161,20 +161,20 @@ static void asks_for_each_vector_once(void **state)
     qp_pending p[8];
     uint32_t n;
     uint64_t left;
-    assert_int_equal(qp_store_pending(s, "m", 8, p, &n, &left, a, NULL), QP_OK);
+    assert_int_equal(qp_store_pending(s, QP_MADE_VECTOR, "m", 8, p, &n, &left, a, NULL), QP_OK);
     assert_int_equal(n, 4);
     assert_int_equal(left, 4);
     assert_true(p[0].text.n >= p[1].text.n && p[1].text.n >= p[2].text.n && p[2].text.n >= p[3].text.n);
     assert_true(qp_str_eq(p[0].text, QP_STR("Title\nStart\na long first ")));
     const float v[4] = {1, 0, 0, 1};
     assert_int_equal(qp_store_vectors(s, "m", 2, p, 2, v, NULL), QP_OK);
-    assert_int_equal(qp_store_pending(s, "m", 8, p, &n, &left, a, NULL), QP_OK);
+    assert_int_equal(qp_store_pending(s, QP_MADE_VECTOR, "m", 8, p, &n, &left, a, NULL), QP_OK);
     assert_int_equal(n, 2);
     qp_store_close(s);
     s = writer(*state); /* a new run goes on where this one stood; another model starts anew */
-    assert_int_equal(qp_store_pending(s, "m", 8, p, &n, &left, a, NULL), QP_OK);
+    assert_int_equal(qp_store_pending(s, QP_MADE_VECTOR, "m", 8, p, &n, &left, a, NULL), QP_OK);
     assert_int_equal(left, 2);
-    assert_int_equal(qp_store_pending(s, "other", 1, p, &n, &left, a, NULL), QP_OK);
+    assert_int_equal(qp_store_pending(s, QP_MADE_VECTOR, "other", 1, p, &n, &left, a, NULL), QP_OK);
     assert_int_equal(n, 1);
     assert_int_equal(left, 4);
     const float nan[2] = {0, (float)(0.0 / 0.0)};
@@ -345,7 +345,7 @@ static void gives_back_a_text_of_many_pieces(void **state)
     qp_arena *a = qp_arena_new();
     qp_pending p[2];
     uint32_t n;
-    assert_int_equal(qp_store_pending(s, "m", 2, p, &n, NULL, a, NULL), QP_OK);
+    assert_int_equal(qp_store_pending(s, QP_MADE_VECTOR, "m", 2, p, &n, NULL, a, NULL), QP_OK);
     assert_int_equal(n, 2);
     assert_memory_equal(p[0].text.at + strlen("Title\nStart\n"), text, N / 2);
     assert_memory_equal(p[1].text.at + strlen("Title\n"), text + N / 2, N / 2);

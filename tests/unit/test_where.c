@@ -17,7 +17,7 @@ static const struct {
 static qp_snapshot *five_documents(const char *dir)
 {
     qp_maker *m;
-    qp_maker_options o = {"en", "", 0, 0, 0, NULL};
+    qp_maker_options o = {.language = "en", .embedder = ""};
     assert_int_equal(qp_maker_open(in(dir, "made.qp"), &o, &m, NULL), QP_OK);
     for (size_t i = 0; i < 5; i++) {
         const qp_chunk chunks[2] = {{0, 2, 0, QP_STR("")}, {2, 4, 0, QP_STR("")}};
