@@ -82,12 +82,30 @@ static void run_lines(FILE *out, yyjson_val *root, const char *question)
 
 /* ---- one question, many questions ---- */
 
+/* Among many questions one that finds nothing still has its line. */
+static void put_empty(const char *id, const char *text)
+{
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    yyjson_mut_doc_set_root(doc, root);
+    yyjson_mut_obj_add_str(doc, root, "_id", id);
+    yyjson_mut_obj_add_str(doc, root, "query", text);
+    yyjson_mut_obj_add_arr(doc, root, "hits");
+    char *json = yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, NULL);
+    if (json)
+        puts(json);
+    free(json);
+    yyjson_mut_doc_free(doc);
+}
+
 static qp_code ask_one(session *s, const char *id, const char *text, qp_err *err)
 {
     char *json = NULL;
     s->streamed = false;
     s->options.id = id;
     qp_code code = s->call(s->index, text, &s->options, &json, err);
+    if (code == QP_NONE && id && s->c->json)
+        put_empty(id, text);
     if (code)
         return code;
     yyjson_doc *doc = yyjson_read(json, strlen(json), YYJSON_READ_ALLOW_INVALID_UNICODE);

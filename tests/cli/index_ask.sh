@@ -46,6 +46,21 @@ $QUIPU retrieve $models -m bm25 --queries "$work/q.jsonl" --run "$work/run" --js
 grep -q '^q%201 Q0 notes/weaving.md 1 ' "$work/run" || fail "run: $(cat "$work/run")"
 awk '{ if (seen[$1 " " $3]++) exit 1 }' "$work/run" || fail "a document stands twice in the run"
 
+# One that finds nothing has its line, too.
+echo '{"_id":"q3","text":"zyzzyva"}' >>"$work/q.jsonl"
+$QUIPU retrieve $models -m bm25 --queries "$work/q.jsonl" --json >"$work/nd.jsonl" 2>/dev/null
+has "$(sed -n 3p "$work/nd.jsonl")" '{"_id":"q3","query":"zyzzyva","hits":[]}'
+
+# Learned terms: weighed once, kept when the embedder changes, searched; gone with --sparse none.
+has "$($QUIPU index --sparse hash "$notes")" "chunks weighed"
+has "$($QUIPU index "$notes")" "0 chunks embedded"
+has "$($QUIPU stats)" "sparse           hash"
+has "$($QUIPU retrieve -m splade -k 1 --json "who checked the accounts of the keepers")" '"document":"notes/keepers.md"'
+$QUIPU check >/dev/null
+$QUIPU index --quiet --sparse none "$notes" >/dev/null
+code=0; $QUIPU retrieve -m splade "keepers" >/dev/null 2>&1 || code=$?
+[ $code = 5 ] || fail "exit 5 was wanted without learned terms, $code came"
+
 # A refused question is told by the exit code, too; so is an output that cannot be written.
 code=0; $QUIPU retrieve $models -m bm25 -o bta=1 --queries "$work/q.jsonl" >/dev/null 2>&1 || code=$?
 [ $code = 2 ] || fail "exit 2 was wanted for refused questions, $code came"
