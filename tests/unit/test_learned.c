@@ -30,7 +30,7 @@ static qp_snapshot *make(const char *dir)
     struct made how = corpus;
     qp_random r = qp_random_seed(how.seed), own = qp_random_seed(99);
     qp_maker *m;
-    qp_snapshot *s;
+    qp_snapshot *s = NULL;
     qp_err err = {0};
     if (qp_maker_open(in(dir, "made.qp"),
                       &(qp_maker_options){.language = "none", .embedder = "", .sparse = "model", .terms = how.learned},
