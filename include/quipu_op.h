@@ -33,7 +33,7 @@ typedef struct qp_set {
 } qp_set;
 
 /* ---- a graph to read. Calls are plural: a remote view pays one round trip a call. Any thread. ---- */
-typedef enum qp_kind { QP_NODE, QP_EDGE } qp_kind;
+typedef enum qp_kind { QP_NODE, QP_EDGE, QP_TRIPLE } qp_kind; /* a triple is an edge, told with its ends */
 typedef enum qp_direction { QP_BOTH, QP_OUT, QP_IN } qp_direction;
 
 typedef struct qp_walk { /* which edges count */
@@ -51,6 +51,8 @@ typedef struct qp_probe {   /* what is looked for */
     qp_str text;            /* for lexical indices */
     const float *vector;    /* for dense ones: dim floats, unit length */
     const qp_sparse *terms; /* for learned sparse ones */
+    const float *head;      /* for attention heads: the question's output of one head, head_dim floats, ... */
+    uint32_t head_number;   /* ... and which head */
     uint32_t dim;
     bool exact;            /* dense: scan, do not use an approximate index */
     const uint64_t *allow; /* bit per node: those a filter lets through; null: all */
@@ -63,6 +65,12 @@ typedef struct qp_adj { /* neighbours of n nodes, row i at [start[i], start[i+1]
     const qp_id *node; /* rising within a row; each neighbour once, never the node itself */
     const qp_id *edge; /* one edge that joins them (the smallest id) */
 } qp_adj;
+
+typedef struct qp_arcs { /* the neighbours of all nodes: of v, node[start[v]] .. node[start[v + 1] - 1], rising */
+    uint32_t n;
+    const uint64_t *start;
+    const qp_id *node;
+} qp_arcs;
 
 typedef struct qp_about { /* what a person is shown of a node; strings live as long as the view */
     qp_str name;          /* the chunk's or entity's own id, unique: "paper.md#3" */
@@ -80,24 +88,35 @@ typedef struct qp_link { /* what a person is shown of an edge */
 
 typedef struct qp_view {
     void *self;
-    uint32_t nodes; /* node ids are [0, nodes) */
+    uint32_t nodes;  /* node ids are [0, nodes): chunks of documents, then entities of knowledge graphs */
+    uint32_t entity; /* the first entity; nodes if there is none */
     uint32_t edges;
-    uint32_t dim;   /* of node.dense; 0 = no vectors */
-    uint32_t terms; /* of node.splade: term ids are below it; 0 = no learned terms */
+    uint32_t dim;             /* of node.dense; 0 = no vectors */
+    uint32_t terms;           /* of node.splade: term ids are below it; 0 = no learned terms */
+    uint32_t heads, head_dim; /* of node.head and edge.head; 0 = none */
     /* Best k of an index: "node.dense" (inner product of unit vectors), "node.bm25", "node.tfidf", "node.splade" (inner
-     * product of learned term weights, which are kept to 1/4096). Fewer if fewer match; all but the first return only
-     * nodes with a term of the probe. */
+     * product of learned term weights, which are kept to 1/4096); of edges "edge.dense" (their type as text),
+     * "triple.dense"; cosine of one attention head: "node.head", "edge.head", where equals come in order of id. Fewer if
+     * fewer match; indices of terms return only nodes with a term of the probe. */
     qp_code (*search)(void *, const char *index, const qp_probe *, uint32_t k, qp_list *, qp_arena *, qp_err *);
     qp_code (*adjacent)(void *, const qp_id *, uint32_t n, qp_walk, qp_adj *, qp_arena *, qp_err *);
+    /* The same for the whole graph, without copying where the walk is all types both ways; without the edges. */
+    qp_code (*arcs)(void *, qp_walk, qp_arcs *, qp_arena *, qp_err *);
     /* Distinct neighbours over the walked types, self-loops none, both directions if the walk says so. */
     qp_code (*degree)(void *, const qp_id *, uint32_t n, qp_walk, uint32_t *out, qp_err *);
     /* What a node is found by, and what models read: title, heading path and text, one a line (qp_indexed_text); the last
-     * about.to - about.from bytes are the chunk's own text. Of an edge: its type. */
+     * about.to - about.from bytes are the chunk's own text. Of an edge: its type; of a
+     * triple: "head -> type -> tail". Of an entity: its name, then what is said of it. */
     qp_code (*text)(void *, qp_kind, const qp_id *, uint32_t n, qp_str *out, qp_arena *, qp_err *);
-    /* n x dim floats, unit length; a node without a vector gives zeros. */
+    /* n x dim floats of "node.dense", "edge.dense", "triple.dense", unit length; what has no vector gives zeros. Of
+     * "node.head" and "edge.head": n x heads x head_dim, not of unit length. */
     qp_code (*vectors)(void *, const char *index, const qp_id *, uint32_t n, float *out, qp_err *);
     qp_code (*about)(void *, const qp_id *, uint32_t n, qp_about *out, qp_arena *, qp_err *);
     qp_code (*link)(void *, const qp_id *, uint32_t n, qp_link *out, qp_err *);
+    /* Entities by exact name, in the graph of one question (scope: its id) or the shared one (""); QP_NO_ID: none. */
+    qp_code (*find)(void *, qp_str scope, const qp_str *name, uint32_t n, qp_id *out, qp_err *);
+    /* The entities of one question's own graph: `n` from `first` on; n is 0 where it has none. */
+    qp_code (*scope)(void *, qp_str scope, qp_id *first, uint32_t *n, qp_err *);
     /* "cites,ref" or "*" to bits; an unknown type is QP_INPUT and names the ones there are. */
     qp_code (*types)(void *, const char *names, uint64_t *bits, qp_err *);
 } qp_view;

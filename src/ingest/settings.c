@@ -20,6 +20,9 @@ static const qp_opt options[] = {
      "auto|text|markdown|html|pdf|docx|epub|man|jsonl|csv|tsv|json"},
     {"references", "look in the text for DOIs, arXiv ids, man pages and [12]; auto: not in records", QP_ENUM,
      OPTION(references), "auto", 0, 0, "auto|on|off"},
+    {"triples", "vectors of triples; auto: up to 2,000,000 of them", QP_ENUM, OPTION(triples), "auto", 0, 0,
+     "auto|yes|no"},
+    {"names", "entities are found by the words of their names, too", QP_ENUM, OPTION(names), "yes", 0, 0, "yes|no"},
     {0},
 };
 
@@ -34,7 +37,7 @@ const qp_op *qp_ingest_options(void)
 
 qp_code qp_reading_load(qp_store *store, const qp_setting *given, size_t n, qp_reading *out, qp_arena *a, qp_err *err)
 {
-    static const char *const shared[] = {"chunk", "chunk_size", "overlap", "language"};
+    static const char *const shared[] = {"chunk", "chunk_size", "overlap", "language", "triples", "names"};
     enum { SHARED = sizeof shared / sizeof *shared };
     qp_setting *all = qp_new(a, qp_setting, n + SHARED);
     size_t m = 0;
@@ -71,6 +74,8 @@ qp_code qp_reading_keep(qp_store *store, const qp_reading *out, qp_err *err)
     code = code ? code : qp_store_set(store, "chunk_size", number, err);
     snprintf(number, sizeof number, "%lld", (long long)out->overlap);
     code = code ? code : qp_store_set(store, "overlap", number, err);
+    code = code ? code : qp_store_set(store, "triples", out->triples, err);
+    code = code ? code : qp_store_set(store, "names", out->names, err);
     return code ? code : qp_store_set(store, "language", out->language, err);
 }
 

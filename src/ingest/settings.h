@@ -10,7 +10,7 @@
 typedef struct qp_reading {
     const char *chunk; /* "auto", "tokens", "chars", "whole" */
     int64_t chunk_size, overlap;
-    const char *language, *include, *exclude, *format, *references;
+    const char *language, *include, *exclude, *format, *references, *triples, *names;
 } qp_reading;
 
 /* Those given, and for the rest those kept. */

@@ -69,7 +69,24 @@ static qp_code check_documents(const qp_snapshot *s, qp_err *err)
         next += e->n;
         last = key;
     }
-    return next == s->nodes ? QP_OK : damaged(s, QP_S_NODES, "some are of no document", err);
+    return next == s->entity ? QP_OK : damaged(s, QP_S_NODES, "some are of no document", err);
+}
+
+/* By scope, then name, each once; a scope is kept where a chunk has its heading. */
+static qp_code check_entities(const qp_snapshot *s, qp_err *err)
+{
+    for (uint32_t v = s->entity; v < s->nodes; v++) {
+        const qp_node_entry *n = &s->node[v], *before = v > s->entity ? n - 1 : NULL;
+        const qp_ref own[] = {n->name, n->heading};
+        if (n->document != UINT32_MAX || n->from > n->to || n->to > s->toc[QP_S_TEXTS].bytes || !n->name.n ||
+            !strings_lie_inside(s, own, 2))
+            return damaged(s, QP_S_NODES, "an entity's name or text lies outside", err);
+        int scope = before ? qp_str_cmp(qp_snapshot_string(s, before->heading), qp_snapshot_string(s, n->heading)) : -1;
+        if (scope > 0 ||
+            (!scope && qp_str_cmp(qp_snapshot_string(s, before->name), qp_snapshot_string(s, n->name)) >= 0))
+            return damaged(s, QP_S_NODES, "entities are not in order", err);
+    }
+    return QP_OK;
 }
 
 static qp_code check_edges(const qp_snapshot *s, qp_err *err)
@@ -110,11 +127,13 @@ static qp_code check_rows(const qp_snapshot *s, qp_err *err)
     }
     qp_arena *a = qp_arena_new();
     qp_code code = a ? QP_OK : qp_oom(err);
-    for (uint32_t v = 0; !code && v < s->nodes; v++) { /* the degree kept is the number of neighbours listed */
+    for (uint32_t v = 0; !code && v < s->nodes; v++) { /* the neighbours kept are those that the edges make */
         qp_adj adj;
         code = s->view.adjacent((void *)(uintptr_t)s, &v, 1, (qp_walk){UINT64_MAX, QP_BOTH}, &adj, a, err);
-        if (!code && adj.start[1] != s->degree[v])
-            code = damaged(s, QP_S_DEGREE, "a degree is not the number of neighbours", err);
+        uint64_t row = s->both[v], n = s->both[v + 1] - row;
+        if (!code && (row > s->info->arcs || n > s->info->arcs - row || adj.start[1] != n ||
+                      memcmp(adj.node, s->both_node + row, n * sizeof *adj.node)))
+            code = damaged(s, QP_S_BOTH, "a row is not the neighbours of its node", err);
         qp_arena_reset(a);
     }
     qp_arena_free(a);
@@ -237,9 +256,10 @@ static qp_code check_learned(const qp_snapshot *s, qp_err *err)
 
 qp_code qp_snapshot_check(const qp_snapshot *s, qp_err *err)
 {
-    static qp_code (*const checks[])(const qp_snapshot *, qp_err *) = {qp_snapshot_sums, check_documents, check_edges,
-                                                                       check_rows,       check_vectors,   check_ann,
-                                                                       check_postings,   check_learned};
+    static qp_code (*const checks[])(const qp_snapshot *,
+                                     qp_err *) = {qp_snapshot_sums, check_documents, check_entities,
+                                                  check_edges,      check_rows,      check_vectors,
+                                                  check_ann,        check_postings,  check_learned};
     qp_code code = QP_OK;
     for (size_t i = 0; !code && i < sizeof checks / sizeof *checks; i++)
         code = checks[i](s, err);

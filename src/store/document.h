@@ -41,4 +41,8 @@ typedef struct qp_document {
     uint32_t n_anchors;
 } qp_document;
 
+/* What a model makes of a text: a vector (an embedder), learned terms (a sparse encoder), the outputs of its attention
+ * heads. */
+typedef enum qp_made { QP_MADE_VECTOR, QP_MADE_TERMS, QP_MADE_HEADS } qp_made;
+
 #endif

@@ -20,6 +20,15 @@ qp_str qp_indexed_text(qp_arena *a, qp_str title, qp_str heading, qp_str text)
     return (qp_str){bytes, (size_t)(end - bytes)};
 }
 
+void qp_triple_text(qp_buf *out, qp_str head, qp_str relation, qp_str tail)
+{
+    qp_buf_str(out, head);
+    qp_buf_text(out, " -> ");
+    qp_buf_str(out, relation);
+    qp_buf_text(out, " -> ");
+    qp_buf_str(out, tail);
+}
+
 static qp_code check_chunks(const qp_document *d, qp_err *err)
 {
     for (uint32_t i = 0; i < d->n_chunks; i++)

@@ -10,7 +10,7 @@
 
 #define QP_SNAPSHOT_MAGIC "quipu\n\x1a" /* with its NUL 8 bytes; a transfer that changes line ends breaks it */
 
-enum { QP_SNAPSHOT_VERSION = 2, QP_SECTION_ALIGN = 64, QP_BLOCK = 128 /* postings a block */, QP_IMPACT = 4096 };
+enum { QP_SNAPSHOT_VERSION = 3, QP_SECTION_ALIGN = 64, QP_BLOCK = 128 /* postings a block */, QP_IMPACT = 4096 };
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "snapshots are read where they are mapped: little endian machines only"
@@ -21,7 +21,7 @@ typedef enum qp_section {
     QP_S_TEXTS,            /* documents' texts, end to end */
     QP_S_STRINGS,          /* everything short: keys, titles, headings, metadata, type names, terms */
     QP_S_DOCUMENTS,        /* qp_document_entry, in order of key */
-    QP_S_NODES,            /* qp_node_entry, by document, then place in it */
+    QP_S_NODES,            /* qp_node_entry: chunks by document, then place; then entities by scope, then name */
     QP_S_TYPES,            /* qp_ref, in order of name */
     QP_S_EDGE_FROM,        /* u32; edges are ordered by (from, to, type), an edge's id is its place */
     QP_S_EDGE_TO,          /* u32 */
@@ -30,7 +30,8 @@ typedef enum qp_section {
     QP_S_OUT,              /* u64 x (nodes + 1): a node's outgoing edges are [out[v], out[v + 1]) */
     QP_S_IN,               /* u64 x (nodes + 1) into IN_EDGE */
     QP_S_IN_EDGE,          /* u32: ids of incoming edges, rising within a node, so their tails rise too */
-    QP_S_DEGREE,           /* u32: distinct neighbours over all types, both ways, without the node itself */
+    QP_S_BOTH,             /* u64 x (nodes + 1) into BOTH_NODE */
+    QP_S_BOTH_NODE,        /* u32: distinct neighbours over all types, both ways, rising, without the node itself */
     QP_S_VECTORS,          /* f32 x nodes x dim, unit length or all zero; empty without an embedder */
     QP_S_CODES,            /* i8 x nodes x dim: vector / scale; empty in small indices */
     QP_S_SCALES,           /* f32 x nodes; 0: the node has no vector */
@@ -46,6 +47,11 @@ typedef enum qp_section {
     QP_S_LEARNED,          /* qp_learned_entry x learned: terms of a sparse encoder, by its ids; empty without one */
     QP_S_LEARNED_BLOCKS,   /* qp_block_entry, by term; what stands as tf is the weight in 1 / QP_IMPACT */
     QP_S_LEARNED_POSTINGS, /* bytes */
+    QP_S_TYPE_VECTORS,     /* f32 x types x dim: of a relation's name; empty where the graph has no triples */
+    QP_S_TRIPLE_VECTORS,   /* f32 x edges x dim: of "head -> relation -> tail", zeros for other edges; may be empty */
+    QP_S_HEAD_CODES,       /* i8 x nodes x heads x head_dim: attention heads' outputs / scale; empty without them */
+    QP_S_HEAD_SCALES,      /* f32 x nodes x heads; 0: the node has none */
+    QP_S_TYPE_HEADS,       /* f32 x types x heads x head_dim: of a relation's name */
     QP_SECTIONS
 } qp_section;
 
@@ -66,12 +72,16 @@ typedef struct qp_ref { /* bytes in STRINGS (or TEXTS) */
 
 typedef struct qp_info {
     uint64_t documents, nodes, edges, types, terms, blocks;
-    uint64_t words;                      /* sum of LENGTHS */
-    uint64_t dim;                        /* 0: no vectors */
-    uint64_t coded;                      /* 1: CODES and SCALES are there */
+    uint64_t words;                        /* sum of LENGTHS */
+    uint64_t dim;                          /* 0: no vectors */
+    uint64_t entity;                       /* the first entity among the nodes; nodes where there is none */
+    uint64_t arcs;                         /* of BOTH_NODE */
+    uint64_t type_vectors, triple_vectors; /* 1: they are there */
+    uint64_t coded;                        /* 1: CODES and SCALES are there */
     uint64_t ann_m, ann_entry, ann_rows; /* neighbours a layer (0: no ann), where a search starts, rows of ANN_LINKS */
     uint64_t learned, learned_blocks;    /* terms of the sparse encoder, blocks of their postings */
-    qp_ref embedder, language, sparse;
+    uint64_t heads, head_dim;            /* of the attention vectors; 0: there are none */
+    qp_ref embedder, language, sparse, attention;
 } qp_info;
 
 typedef struct qp_document_entry {
@@ -80,9 +90,9 @@ typedef struct qp_document_entry {
     uint32_t first, n; /* its nodes */
 } qp_document_entry;
 
-typedef struct qp_node_entry {
+typedef struct qp_node_entry { /* of an entity: document is UINT32_MAX, heading its scope */
     uint32_t document, page;
-    uint64_t from, to; /* in the document's text */
+    uint64_t from, to; /* in the document's text; of an entity in TEXTS: what is said of it */
     qp_ref name, heading;
 } qp_node_entry;
 
@@ -115,7 +125,7 @@ typedef struct qp_block_entry {
 
 _Static_assert(sizeof(qp_head) == 32 && sizeof(qp_toc_entry) == 24 && sizeof(qp_document_entry) == 120 &&
                    sizeof(qp_node_entry) == 56 && sizeof(qp_term_entry) == 32 && sizeof(qp_block_entry) == 24 &&
-                   sizeof(qp_info) == 160 && sizeof(qp_learned_entry) == 16,
+                   sizeof(qp_info) == 224 && sizeof(qp_learned_entry) == 16,
                "no hidden padding in a file");
 
 #endif

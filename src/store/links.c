@@ -15,6 +15,7 @@ struct qp_links {
     struct link *at;
     size_t n, cap;
     qp_map *types;
+    uint32_t *order; /* of the types, by name; once written */
 };
 
 qp_links *qp_links_new(void)
@@ -32,6 +33,7 @@ void qp_links_free(qp_links *l)
     if (!l)
         return;
     qp_map_free(l->types);
+    free(l->order);
     free(l->at);
     free(l);
 }
@@ -64,7 +66,7 @@ static int by_name(const void *a, const void *b, void *types)
 static qp_code write_types(qp_links *l, qp_writer *w, qp_buf *strings, qp_info *info, qp_err *err)
 {
     size_t n = qp_map_size(l->types);
-    uint32_t *order = malloc((n ? n : 1) * 2 * sizeof *order);
+    uint32_t *order = l->order = malloc((n ? n : 1) * 2 * sizeof *order);
     if (!order)
         return qp_oom(err);
     uint32_t *rank = order + n;
@@ -82,7 +84,6 @@ static qp_code write_types(qp_links *l, qp_writer *w, qp_buf *strings, qp_info *
     for (size_t i = 0; i < l->n; i++)
         l->at[i].type = rank[l->at[i].type];
     info->types = n;
-    free(order);
     return strings->oom ? qp_oom(err) : QP_OK;
 }
 
@@ -101,7 +102,10 @@ static int by_ends(const void *a, const void *b)
 static void sort_and_join(qp_links *l)
 {
     size_t n = 0;
-    if (l->n)
+    bool sorted = true; /* as those of a large graph are */
+    for (size_t i = 1; sorted && i < l->n; i++)
+        sorted = by_ends(&l->at[i - 1], &l->at[i]) <= 0;
+    if (!sorted)
         qsort(l->at, l->n, sizeof *l->at, by_ends);
     for (size_t i = 0; i < l->n; i++)
         if (!n || l->at[i].from != l->at[n - 1].from || l->at[i].to != l->at[n - 1].to ||
@@ -127,8 +131,8 @@ static void write_columns(const qp_links *l, qp_writer *w)
 }
 
 /* Distinct neighbours of v: both rows rise, so they are merged. */
-static uint32_t count_neighbours(const qp_links *l, uint32_t v, const uint64_t *out, const uint64_t *in,
-                                 const uint32_t *in_edge)
+static uint32_t neighbours(const qp_links *l, uint32_t v, const uint64_t *out, const uint64_t *in,
+                           const uint32_t *in_edge, uint32_t *row)
 {
     uint64_t a = out[v], b = in[v];
     uint32_t count = 0, last = v;
@@ -137,10 +141,36 @@ static uint32_t count_neighbours(const qp_links *l, uint32_t v, const uint64_t *
         uint32_t next = x < y ? x : y;
         a += x == next;
         b += y == next;
-        count += next != v && next != last;
+        if (next != v && next != last)
+            row[count++] = next;
         last = next;
     }
     return count;
+}
+
+/* Rows as long as a node has edges at most; the starts overwrite `in`, which is written by then. */
+static qp_code write_both(const qp_links *l, uint32_t nodes, qp_writer *w, const uint64_t *out, uint64_t *in,
+                          const uint32_t *in_edge, qp_info *info, qp_err *err)
+{
+    uint64_t longest = 0, arcs = 0;
+    for (uint32_t v = 0; v < nodes; v++) {
+        uint64_t n = out[v + 1] - out[v] + in[v + 1] - in[v];
+        longest = n > longest ? n : longest;
+    }
+    uint32_t *row = malloc((longest ? longest : 1) * sizeof *row);
+    if (!row)
+        return qp_oom(err);
+    qp_writer_begin(w, QP_S_BOTH_NODE);
+    for (uint32_t v = 0; v < nodes; v++) {
+        uint32_t n = neighbours(l, v, out, in, in_edge, row);
+        qp_writer_add(w, row, n * sizeof *row);
+        in[v] = arcs;
+        arcs += n;
+    }
+    in[nodes] = info->arcs = arcs;
+    qp_writer_put(w, QP_S_BOTH, in, ((size_t)nodes + 1) * sizeof *in);
+    free(row);
+    return QP_OK;
 }
 
 static void write_rows(const qp_links *l, uint32_t nodes, qp_writer *w, uint64_t *out, uint64_t *in, uint32_t *in_edge)
@@ -161,11 +191,6 @@ static void write_rows(const qp_links *l, uint32_t nodes, qp_writer *w, uint64_t
     qp_writer_put(w, QP_S_OUT, out, ((size_t)nodes + 1) * sizeof *out);
     qp_writer_put(w, QP_S_IN, in, ((size_t)nodes + 1) * sizeof *in);
     qp_writer_put(w, QP_S_IN_EDGE, in_edge, l->n * sizeof *in_edge);
-    qp_writer_begin(w, QP_S_DEGREE);
-    for (uint32_t v = 0; v < nodes; v++) {
-        uint32_t degree = count_neighbours(l, v, out, in, in_edge);
-        qp_writer_add(w, &degree, sizeof degree);
-    }
 }
 
 qp_code qp_links_write(qp_links *l, uint32_t nodes, qp_writer *w, qp_buf *strings, qp_info *info, qp_err *err)
@@ -180,6 +205,7 @@ qp_code qp_links_write(qp_links *l, uint32_t nodes, qp_writer *w, qp_buf *string
     if (out && in && in_edge) {
         write_columns(l, w);
         write_rows(l, nodes, w, out, in, in_edge);
+        code = write_both(l, nodes, w, out, in, in_edge, info, err);
     } else {
         code = qp_oom(err);
     }
@@ -187,4 +213,21 @@ qp_code qp_links_write(qp_links *l, uint32_t nodes, qp_writer *w, qp_buf *string
     free(in);
     free(in_edge);
     return code;
+}
+
+qp_str qp_links_type(const qp_links *l, uint32_t type)
+{
+    return qp_map_key(l->types, l->order[type]);
+}
+
+size_t qp_links_count(const qp_links *l)
+{
+    return l->n;
+}
+
+void qp_links_at(const qp_links *l, size_t i, uint32_t *from, uint32_t *to, uint32_t *type)
+{
+    *from = l->at[i].from;
+    *to = l->at[i].to;
+    *type = l->at[i].type;
 }

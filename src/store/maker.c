@@ -8,6 +8,7 @@
 #include "store/inverted.h"
 #include "store/lexicon.h"
 #include "store/links.h"
+#include "store/store.h"
 
 struct qp_maker {
     qp_maker_options options;
@@ -22,8 +23,12 @@ struct qp_maker {
     uint32_t vectors;
     int8_t *codes; /* nodes x dim, when they are kept */
     float *scales;
+    uint32_t headed; /* nodes whose heads were given */
+    float *head_scales;
+    int8_t *head_code; /* of one node */
     qp_inverted *learned;
     uint32_t weighed; /* nodes whose terms were given */
+    uint32_t entities;
 };
 
 /* The string's place in STRINGS; what is the same as `last` is not kept twice. */
@@ -61,6 +66,9 @@ qp_code qp_maker_open(const char *path, const qp_maker_options *o, qp_maker **ou
     m->info.language = keep(m, qp_str_of(o->language), NULL);
     m->info.sparse = keep(m, qp_str_of(o->sparse ? o->sparse : ""), NULL);
     m->info.learned = o->terms;
+    m->info.attention = keep(m, qp_str_of(o->attention ? o->attention : ""), NULL);
+    m->info.heads = o->heads;
+    m->info.head_dim = o->head_dim;
     qp_writer_begin(m->file, QP_S_TEXTS);
     *out = m;
     return QP_OK;
@@ -90,7 +98,7 @@ static qp_code add_node(qp_maker *m, const qp_document *d, uint32_t ordinal, qp_
 
 qp_code qp_maker_document(qp_maker *m, const qp_document *d, qp_err *err)
 {
-    if (m->stage ||
+    if (m->stage || m->entities ||
         (m->info.documents && qp_str_cmp((qp_str){m->strings.at + m->last_key.at, m->last_key.n}, d->key) >= 0))
         return qp_fail(err, QP_BUG, "snapshot: document '%.*s' comes out of order", (int)d->key.n, d->key.at);
     qp_document_entry e = {.text = {m->texts, d->text.n}, .first = qp_maker_nodes(m), .n = d->n_chunks};
@@ -107,6 +115,24 @@ qp_code qp_maker_document(qp_maker *m, const qp_document *d, qp_err *err)
         code = add_node(m, d, i, err);
     m->info.documents++;
     return !code && (m->strings.oom || m->documents.oom || m->nodes.oom) ? qp_oom(err) : code;
+}
+
+qp_code qp_maker_entity(qp_maker *m, qp_str scope, qp_str name, qp_str text, qp_err *err)
+{
+    if (m->stage || m->info.nodes >= UINT32_MAX - 1)
+        return qp_fail(err, m->stage ? QP_BUG : QP_INPUT, "snapshot: entity '%.*s' %s", (int)name.n, name.at,
+                       m->stage ? "comes after edges" : "is one too many: an index holds 4,294,967,294 nodes");
+    qp_node_entry e = {
+        UINT32_MAX, 0, m->texts, m->texts + text.n, keep(m, name, NULL), keep(m, scope, &m->last_heading)};
+    m->texts = qp_writer_add(m->file, text.at, text.n);
+    qp_buf_add(&m->nodes, &e, sizeof e);
+    m->info.nodes++;
+    m->entities++;
+    if (!m->options.unindexed_entities) {
+        qp_lexicon_add(m->lexicon, name);
+        qp_lexicon_add(m->lexicon, text);
+    }
+    return m->strings.oom || m->nodes.oom ? qp_oom(err) : qp_lexicon_end(m->lexicon, err);
 }
 
 qp_code qp_maker_edge(qp_maker *m, qp_id from, qp_id to, qp_str type, float weight, qp_err *err)
@@ -165,6 +191,102 @@ qp_code qp_maker_terms(qp_maker *m, const qp_sparse *terms, qp_err *err)
     }
     m->weighed++;
     return QP_OK;
+}
+
+/* Each head has a scale of its own: their outputs differ in size, and size is part of the vote. */
+qp_code qp_maker_heads(qp_maker *m, const float *v, qp_err *err)
+{
+    uint32_t heads = (uint32_t)m->info.heads, dim = (uint32_t)m->info.head_dim;
+    size_t n = (size_t)m->info.nodes * heads;
+    m->stage = 3;
+    if (!heads || m->headed >= m->info.nodes)
+        return qp_fail(err, QP_BUG, "snapshot: attention heads of more than its nodes");
+    if (!m->headed) {
+        qp_writer_begin(m->file, QP_S_HEAD_CODES);
+        m->head_scales = calloc(n ? n : 1, sizeof *m->head_scales);
+        m->head_code = malloc((size_t)heads * dim);
+    }
+    if (!m->head_scales || !m->head_code)
+        return qp_oom(err);
+    memset(m->head_code, 0, (size_t)heads * dim);
+    for (uint32_t h = 0; v && h < heads; h++)
+        m->head_scales[(size_t)m->headed * heads + h] =
+            qp_quantise(v + (size_t)h * dim, dim, m->head_code + (size_t)h * dim);
+    qp_writer_add(m->file, m->head_code, (size_t)heads * dim);
+    m->headed++;
+    return QP_OK;
+}
+
+/* ---- what was made of relations and triples ---- */
+
+static qp_str string_at(const qp_maker *m, qp_ref ref)
+{
+    return (qp_str){m->strings.at + ref.at, ref.n};
+}
+
+static qp_str name_of(const qp_maker *m, uint32_t node)
+{
+    qp_node_entry e;
+    memcpy(&e, m->nodes.at + (size_t)node * sizeof e, sizeof e);
+    return string_at(m, e.name);
+}
+
+static qp_code write_made(qp_maker *m, qp_made what, qp_str text, float *out, uint32_t width, qp_err *err)
+{
+    bool found = false;
+    qp_code code = m->options.made ? m->options.made(m->options.ctx, what, text, out, &found, err) : QP_OK;
+    if (!found)
+        memset(out, 0, width * sizeof *out);
+    qp_writer_add(m->file, out, width * sizeof *out);
+    return code;
+}
+
+static qp_code write_types_made(qp_maker *m, qp_section section, qp_made what, uint32_t width, qp_err *err)
+{
+    float *out = malloc((width ? width : 1) * sizeof *out);
+    qp_code code = out ? QP_OK : qp_oom(err);
+    qp_writer_begin(m->file, section);
+    for (uint32_t t = 0; !code && t < m->info.types; t++)
+        code = write_made(m, what, qp_links_type(m->links, t), out, width, err);
+    free(out);
+    return code;
+}
+
+static qp_code write_triples_made(qp_maker *m, qp_err *err)
+{
+    uint32_t dim = (uint32_t)m->info.dim, from, to, type;
+    float *out = malloc(dim * sizeof *out);
+    qp_buf text = {0};
+    qp_code code = out ? QP_OK : qp_oom(err);
+    qp_writer_begin(m->file, QP_S_TRIPLE_VECTORS);
+    for (size_t i = 0; !code && i < qp_links_count(m->links); i++) {
+        qp_links_at(m->links, i, &from, &to, &type);
+        qp_buf_clear(&text);
+        qp_triple_text(&text, name_of(m, from), qp_links_type(m->links, type), name_of(m, to));
+        code = text.oom ? qp_oom(err) : write_made(m, QP_MADE_VECTOR, qp_buf_view(&text), out, dim, err);
+    }
+    qp_buf_free(&text);
+    free(out);
+    return code;
+}
+
+/* Relations have vectors where there are entities: the edges between documents need none. */
+static qp_code write_all_made(qp_maker *m, qp_err *err)
+{
+    qp_info *i = &m->info;
+    if (i->heads && m->headed < i->nodes)
+        return qp_fail(err, QP_BUG, "snapshot: attention heads of %u of %u nodes", m->headed, qp_maker_nodes(m));
+    i->type_vectors = i->dim && m->entities;
+    i->triple_vectors = i->type_vectors && m->options.triples;
+    qp_writer_put(m->file, QP_S_HEAD_SCALES, m->head_scales, i->nodes * i->heads * sizeof *m->head_scales);
+    qp_code code = QP_OK;
+    if (i->type_vectors)
+        code = write_types_made(m, QP_S_TYPE_VECTORS, QP_MADE_VECTOR, (uint32_t)i->dim, err);
+    if (!code && i->triple_vectors)
+        code = write_triples_made(m, err);
+    if (!code && i->heads)
+        code = write_types_made(m, QP_S_TYPE_HEADS, QP_MADE_HEADS, (uint32_t)(i->heads * i->head_dim), err);
+    return code;
 }
 
 static qp_code write_learned(qp_maker *m, qp_err *err)
@@ -226,6 +348,8 @@ static void release(qp_maker *m)
     qp_buf_free(&m->nodes);
     free(m->codes);
     free(m->scales);
+    free(m->head_scales);
+    free(m->head_code);
     free(m);
 }
 
@@ -238,11 +362,14 @@ qp_code qp_maker_finish(qp_maker *m, qp_err *err)
         code = qp_lexicon_write(m->lexicon, m->file, &m->strings, &m->info, err);
     if (!code)
         code = write_learned(m, err);
+    if (!code)
+        code = write_all_made(m, err);
     if (code) {
         qp_maker_drop(m);
         return code;
     }
     qp_writer_put(m->file, QP_S_DOCUMENTS, m->documents.at, m->documents.n);
+    m->info.entity = m->info.nodes - m->entities;
     qp_writer_put(m->file, QP_S_NODES, m->nodes.at, m->nodes.n);
     qp_writer_put(m->file, QP_S_STRINGS, m->strings.at, m->strings.n);
     qp_writer_put(m->file, QP_S_INFO, &m->info, sizeof m->info);

@@ -32,14 +32,18 @@ struct qp_snapshot {
     const qp_head *head;
     const qp_toc_entry *toc;
     const qp_info *info;
-    uint32_t documents, nodes, edges, types, terms, dim, learned_terms; /* info's, known to fit */
+    uint32_t documents, nodes, edges, types, terms, dim, learned_terms, entity, heads,
+        head_dim; /* info's, known to fit */
     const qp_document_entry *document;
     const qp_node_entry *node;
     const qp_ref *type;
-    const uint32_t *edge_from, *edge_to, *in_edge, *degree, *length;
+    const uint32_t *edge_from, *edge_to, *in_edge, *both_node, *length;
     const uint16_t *edge_type;
     const float *edge_weight, *vector, *scale, *norm;
-    const uint64_t *out, *in;
+    const uint64_t *out, *in, *both;
+    const float *type_vector, *triple_vector; /* or null */
+    const int8_t *head_code;
+    const float *head_scale, *type_head;
     const int8_t *code;
     const uint8_t *ann_level;
     const uint64_t *ann_upper;
@@ -47,7 +51,8 @@ struct qp_snapshot {
     const qp_term_entry *term;
     const qp_learned_entry *learned;
     qp_postings words_of, learned_of; /* of term, of learned */
-    char *embedder, *language, *sparse;
+    char *embedder, *language, *sparse, *attention;
+    bool arcs_seen; /* BOTH was looked at */
     qp_view view;
     pthread_mutex_t lock; /* of words */
     qp_terms *words[QP_KEPT_WORDS];
@@ -91,6 +96,18 @@ qp_code qp_snapshot_learned(const qp_snapshot *, const qp_probe *, uint32_t k, q
 /* Walks the ann links to about the best `width` nodes by the codes' product; QP_STORE if they are damaged. */
 struct qp_best;
 qp_code qp_snapshot_ann(const qp_snapshot *, const int8_t *query, float scale, struct qp_best *, qp_arena *, qp_err *);
+
+/* Edges by their type's vector, or by their triple's own. */
+qp_code qp_snapshot_dense_edges(const qp_snapshot *, const qp_probe *, bool triples, uint32_t k, qp_list *, qp_arena *,
+                                qp_err *);
+/* By the cosine of one attention head, of nodes or edges. */
+qp_code qp_snapshot_head_search(const qp_snapshot *, const qp_probe *, bool nodes, uint32_t k, qp_list *, qp_arena *,
+                                qp_err *);
+qp_code qp_snapshot_heads(const qp_snapshot *, bool nodes, const qp_id *, uint32_t n, float *out, qp_err *);
+
+/* ---- entities, for the view ---- */
+qp_code qp_snapshot_find_entities(void *, qp_str scope, const qp_str *name, uint32_t n, qp_id *out, qp_err *);
+qp_code qp_snapshot_scope(void *, qp_str scope, qp_id *first, uint32_t *n, qp_err *);
 
 void qp_view_of(qp_snapshot *); /* fills the view */
 

@@ -9,6 +9,8 @@
 #include "base/thread.h"
 #include "store/maker.h"
 #include "store/mapped.h"
+#include "base/hash.h"
+#include "store/graph_merge.h"
 #include "store/truth.h"
 
 enum { MOST_TERMS = 1 << 24 }; /* of a sparse encoder's vocabulary; the largest have a quarter of a million */
@@ -27,6 +29,10 @@ struct publishing {
     uint64_t done, total;
     double began, told;
     uint32_t dim, terms; /* of vectors; ids of learned terms are below it */
+    uint32_t heads, head_dim;
+    qp_str model, sparse, attention; /* digests of those that made them */
+    qp_buf entities;                 /* qp_digest of the text of each */
+    uint32_t first_entity;
 };
 
 static qp_code tell(struct publishing *p, const char *item, bool end, qp_err *err)
@@ -128,10 +134,8 @@ static qp_code add_edge(void *ctx, sqlite3_stmt *stmt, qp_err *err)
 
 /* ---- vectors ---- */
 
-static qp_code add_vector(void *ctx, sqlite3_stmt *stmt, qp_err *err)
+static qp_code put_vector(struct publishing *p, qp_str value, qp_err *err)
 {
-    struct publishing *p = ctx;
-    qp_str value = qp_truth_column(stmt, 0);
     if (value.n && value.n != p->dim * sizeof(float))
         return qp_fail(err, QP_STORE, "%s/truth.db: is damaged: a vector of %zu bytes among those of %zu",
                        p->store->dir, value.n, p->dim * sizeof(float));
@@ -141,8 +145,37 @@ static qp_code add_vector(void *ctx, sqlite3_stmt *stmt, qp_err *err)
     if (v)
         memcpy(v, value.at, value.n);
     qp_code code = qp_maker_vector(p->maker, v, err);
-    qp_arena_reset(p->mem);
     return code ? code : tell(p, NULL, false, err);
+}
+
+static qp_code put_heads(struct publishing *p, qp_str value, qp_err *err)
+{
+    size_t bytes = (size_t)p->heads * p->head_dim * sizeof(float);
+    float *v = value.n == bytes ? qp_new(p->mem, float, bytes / sizeof(float)) : NULL;
+    if (value.n && value.n != bytes)
+        return qp_fail(err, QP_STORE, "%s/truth.db: is damaged: attention heads of %zu bytes among those of %zu",
+                       p->store->dir, value.n, bytes);
+    if (value.n && !v)
+        return qp_oom(err);
+    if (v)
+        memcpy(v, value.at, bytes);
+    qp_code code = qp_maker_heads(p->maker, v, err);
+    return code ? code : tell(p, NULL, false, err);
+}
+
+/* Rows of each_made. */
+static qp_code add_vector(void *ctx, sqlite3_stmt *stmt, qp_err *err)
+{
+    struct publishing *p = ctx;
+    qp_arena_reset(p->mem);
+    return put_vector(p, qp_truth_column(stmt, 0), err);
+}
+
+static qp_code add_heads(void *ctx, sqlite3_stmt *stmt, qp_err *err)
+{
+    struct publishing *p = ctx;
+    qp_arena_reset(p->mem);
+    return put_heads(p, qp_truth_column(stmt, 0), err);
 }
 
 /* Pairs of id and weight, as encode_terms wrote them; null: there are none. */
@@ -160,16 +193,21 @@ static const qp_sparse *read_terms(struct publishing *p, qp_str value, qp_sparse
     return out;
 }
 
-static qp_code add_terms(void *ctx, sqlite3_stmt *stmt, qp_err *err)
+static qp_code put_terms(struct publishing *p, qp_str value, qp_err *err)
 {
-    struct publishing *p = ctx;
     qp_sparse found;
-    const qp_sparse *terms = read_terms(p, qp_truth_column(stmt, 0), &found);
+    const qp_sparse *terms = read_terms(p, value, &found);
     qp_code code = terms ? qp_maker_terms(p->maker, terms, err) : qp_oom(err);
-    qp_arena_reset(p->mem);
     if (code == QP_BUG)
         code = qp_fail(err, QP_STORE, "%s/truth.db: is damaged: learned terms that no model makes", p->store->dir);
     return code ? code : tell(p, NULL, false, err);
+}
+
+static qp_code add_terms(void *ctx, sqlite3_stmt *stmt, qp_err *err)
+{
+    struct publishing *p = ctx;
+    qp_arena_reset(p->mem);
+    return put_terms(p, qp_truth_column(stmt, 0), err);
 }
 
 /* One more than the largest id of all terms, so that it is a function of what is there. */
@@ -185,6 +223,82 @@ static qp_code count_terms(void *ctx, sqlite3_stmt *stmt, qp_err *err)
         p->terms = terms->term[i] >= p->terms ? terms->term[i] + 1 : p->terms;
     }
     qp_arena_reset(p->mem);
+    return code;
+}
+
+/* ---- entities ---- */
+
+static qp_code add_entity(void *ctx, qp_str scope, qp_str name, qp_str text, qp_err *err)
+{
+    struct publishing *p = ctx;
+    qp_code code = qp_maker_entity(p->maker, scope, name, text, err);
+    if (!code && (p->dim || p->terms || p->heads)) {
+        qp_arena_reset(p->mem);
+        qp_str whole = qp_indexed_text(p->mem, name, (qp_str){"", 0}, text);
+        qp_digest digest = qp_digest_of(whole);
+        qp_buf_add(&p->entities, &digest, sizeof digest);
+        code = whole.at && !p->entities.oom ? QP_OK : qp_oom(err);
+    }
+    p->done++;
+    return code ? code : tell(p, NULL, false, err);
+}
+
+static qp_code add_relation(void *ctx, uint32_t head, qp_str relation, uint32_t tail, float weight, qp_err *err)
+{
+    struct publishing *p = ctx;
+    return qp_maker_edge(p->maker, p->first_entity + head, p->first_entity + tail, relation, weight, err);
+}
+
+/* What a model made of a text, or nothing; until the next call. */
+static qp_code look_up(struct publishing *p, const char *digest, qp_str model, qp_str *value, bool *found, qp_err *err)
+{
+    sqlite3_stmt *stmt = qp_truth_use(p->store, "SELECT value FROM vector WHERE digest = ? AND model = ?", err);
+    if (!stmt)
+        return QP_STORE;
+    qp_truth_bind(stmt, 1, qp_str_of(digest));
+    qp_truth_bind(stmt, 2, model);
+    int rc = sqlite3_step(stmt);
+    *found = rc == SQLITE_ROW;
+    if (*found) {
+        *value = qp_arena_str(p->mem, qp_truth_column(stmt, 0));
+        if (!value->at)
+            rc = SQLITE_NOMEM;
+    }
+    sqlite3_reset(stmt);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? QP_OK
+           : rc == SQLITE_NOMEM                  ? qp_oom(err)
+                                                 : qp_truth_fail(p->store, err);
+}
+
+/* For the maker: what was made of a relation or a triple. */
+static qp_code made_of(void *ctx, qp_made what, qp_str text, float *out, bool *found, qp_err *err)
+{
+    struct publishing *p = ctx;
+    qp_str value;
+    size_t bytes = (what == QP_MADE_HEADS ? p->heads * p->head_dim : p->dim) * sizeof(float);
+    qp_arena_reset(p->mem);
+    qp_code code =
+        look_up(p, qp_digest_of(text).hex, what == QP_MADE_HEADS ? p->attention : p->model, &value, found, err);
+    *found = *found && value.n == bytes;
+    if (!code && *found)
+        memcpy(out, value.at, bytes);
+    return code ? code : tell(p, NULL, false, err);
+}
+
+static qp_code each_entity(struct publishing *p, qp_str model, qp_code (*row)(struct publishing *, qp_str, qp_err *),
+                           qp_err *err)
+{
+    qp_code code = QP_OK;
+    for (size_t at = 0; !code && at < p->entities.n; at += sizeof(qp_digest)) {
+        qp_digest digest;
+        qp_str value = {0};
+        bool found = false;
+        memcpy(&digest, p->entities.at + at, sizeof digest);
+        qp_arena_reset(p->mem);
+        code = look_up(p, digest.hex, model, &value, &found, err);
+        if (!code)
+            code = row(p, found ? value : (qp_str){0}, err);
+    }
     return code;
 }
 
@@ -218,9 +332,11 @@ static qp_code each_made(struct publishing *p, qp_str model, qp_code (*row)(void
     return qp_truth_each(p->store, stmt, row, p, err);
 }
 
-static qp_code fill(struct publishing *p, qp_str model, qp_str sparse, qp_err *err)
+/* Documents, entities, edges; then vectors, learned terms and heads of all of them. */
+static qp_code fill(struct publishing *p, qp_err *err)
 {
     qp_store *s = p->store;
+    const qp_merged graphs = {add_entity, add_relation, p};
     qp_code code = qp_truth_each(s,
                                  qp_truth_use(s,
                                               "SELECT row, key, title, path, format, language, meta, bytes, chunks"
@@ -233,42 +349,95 @@ static qp_code fill(struct publishing *p, qp_str model, qp_str sparse, qp_err *e
         return code;
     if (p->places.n)
         qsort(p->places.at, p->places.n / sizeof(struct place), sizeof(struct place), by_row);
-    code = qp_truth_each(s, qp_truth_use(s, "SELECT tail, tail_chunk, head, head_chunk, type, weight FROM edge", err),
-                         add_edge, p, err);
+    p->first_entity = qp_maker_nodes(p->maker);
+    code = qp_graph_merge_all(s, &graphs, err);
+    if (!code)
+        code =
+            qp_truth_each(s, qp_truth_use(s, "SELECT tail, tail_chunk, head, head_chunk, type, weight FROM edge", err),
+                          add_edge, p, err);
     if (!code && p->dim)
-        code = each_made(p, model, add_vector, err);
-    return !code && p->terms ? each_made(p, sparse, add_terms, err) : code;
+        code = each_made(p, p->model, add_vector, err);
+    if (!code && p->dim)
+        code = each_entity(p, p->model, put_vector, err);
+    if (!code && p->terms)
+        code = each_made(p, p->sparse, add_terms, err);
+    if (!code && p->terms)
+        code = each_entity(p, p->sparse, put_terms, err);
+    if (!code && p->heads)
+        code = each_made(p, p->attention, add_heads, err);
+    return !code && p->heads ? each_entity(p, p->attention, put_heads, err) : code;
+}
+
+/* The shape of what the heads gave: "heads x head_dim", kept when they were made. */
+static qp_code read_heads(struct publishing *p, qp_arena *a, qp_err *err)
+{
+    qp_str shape;
+    uint32_t width = 0;
+    qp_code code = qp_state_get(p->store, "heads", &shape, a, err);
+    if (!code && p->attention.n)
+        code = read_dim(p->store, p->attention, &width, err);
+    if (!code && width &&
+        (sscanf(shape.at, "%u x %u", &p->heads, &p->head_dim) != 2 || (uint64_t)p->heads * p->head_dim != width))
+        code = qp_fail(err, QP_STORE, "%s/truth.db: is damaged: attention heads of an unknown shape", p->store->dir);
+    if (!width)
+        p->heads = p->head_dim = 0;
+    return code;
+}
+
+static qp_code read_shape(struct publishing *p, qp_arena *a, qp_err *err)
+{
+    qp_store *s = p->store;
+    int64_t documents = 0, entities = 0;
+    qp_code code = qp_state_get(s, "model", &p->model, a, err);
+    if (!code)
+        code = qp_state_get(s, "sparse", &p->sparse, a, err);
+    if (!code)
+        code = qp_state_get(s, "attention", &p->attention, a, err);
+    if (!code)
+        code = read_dim(s, p->model, &p->dim, err);
+    if (!code && p->sparse.n)
+        code = each_made(p, p->sparse, count_terms, err);
+    if (!code)
+        code = read_heads(p, a, err);
+    if (!code)
+        code = qp_truth_number(s, "SELECT count(*) FROM document", &documents, err);
+    if (!code)
+        code = qp_truth_number(s, "SELECT coalesce(sum(entities), 0) FROM graph", &entities, err);
+    p->total = (uint64_t)(documents + entities);
+    return code;
 }
 
 static qp_code make(struct publishing *p, const char *path, qp_err *err)
 {
     qp_store *s = p->store;
-    qp_str model, sparse, language;
-    int64_t documents = 0;
+    qp_str language, names;
+    bool triples = false;
     qp_arena *a = qp_arena_new();
-    qp_code code = a ? qp_state_get(s, "model", &model, a, err) : qp_oom(err);
-    if (!code)
-        code = qp_state_get(s, "sparse", &sparse, a, err);
+    qp_code code = a ? read_shape(p, a, err) : qp_oom(err);
     if (!code)
         code = qp_store_get(s, "language", &language, a, err);
     if (!code)
-        code = read_dim(s, model, &p->dim, err);
-    if (!code && sparse.n)
-        code = each_made(p, sparse, count_terms, err);
+        code = qp_store_get(s, "names", &names, a, err);
     if (!code)
-        code = qp_truth_number(s, "SELECT count(*) FROM document", &documents, err);
-    p->total = (uint64_t)documents;
+        code = qp_store_has_triples(s, &triples, err);
     if (!code)
         code = qp_maker_open(path,
                              &(qp_maker_options){.language = language.n ? language.at : "en",
-                                                 .embedder = p->dim ? model.at : "",
+                                                 .embedder = p->dim ? p->model.at : "",
                                                  .dim = p->dim,
-                                                 .sparse = p->terms ? sparse.at : "",
+                                                 .sparse = p->terms ? p->sparse.at : "",
                                                  .terms = p->terms,
+                                                 .attention = p->heads ? p->attention.at : "",
+                                                 .heads = p->heads,
+                                                 .head_dim = p->head_dim,
+                                                 .triples = triples,
+                                                 .made = made_of,
+                                                 .ctx = p,
+                                                 .unindexed_entities = qp_str_eq(names, QP_STR("no")),
                                                  .cancel = p->watch ? p->watch->cancel : NULL},
                              &p->maker, err);
     if (!code) {
-        code = fill(p, model, sparse, err);
+        code = fill(p, err);
         if (code)
             qp_maker_drop(p->maker);
         else
@@ -392,7 +561,8 @@ qp_code qp_store_publish(qp_store *s, const qp_watch *watch, qp_err *err)
         code = qp_truth_leave(s,
                               qp_truth_exec(s,
                                             "DELETE FROM vector WHERE NOT EXISTS"
-                                            " (SELECT 1 FROM chunk WHERE chunk.digest = vector.digest)",
+                                            " (SELECT 1 FROM chunk WHERE chunk.digest = vector.digest) AND NOT EXISTS"
+                                            " (SELECT 1 FROM graph_text g WHERE g.digest = vector.digest)",
                                             err),
                               err);
     if (code)
@@ -404,6 +574,7 @@ qp_code qp_store_publish(qp_store *s, const qp_watch *watch, qp_err *err)
         code = tell(&p, NULL, true, err);
     qp_buf_free(&p.text);
     qp_buf_free(&p.places);
+    qp_buf_free(&p.entities);
     qp_arena_free(p.mem);
     qp_arena_free(a);
     return code;

@@ -3,10 +3,11 @@
 
 #include <stdio.h>
 
-enum { APPLICATION = 0x51554950, VERSION = 1 }; /* "QUIP"; raise VERSION with every change of the tables */
+enum { APPLICATION = 0x51554950, VERSION = 2 }; /* "QUIP"; raise VERSION with every change of the tables */
 
 /* A document's text lies in pieces of 64 KiB, so that reading one chunk of a 200 MB text does not read the text. A row
  * number is never used twice (AUTOINCREMENT): an edge of a removed document cannot point at a later one. */
+/* A knowledge graph lies in pieces, too: its strings once, in order, its triples as numbers of them (store/graph.h). */
 static const char tables[] =
     "CREATE TABLE state(name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE setting(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
@@ -31,6 +32,11 @@ static const char tables[] =
     "  type TEXT NOT NULL, weight REAL NOT NULL, PRIMARY KEY(source, ordinal)) WITHOUT ROWID;"
     "CREATE TABLE edge(tail INTEGER NOT NULL, tail_chunk INTEGER NOT NULL, head INTEGER NOT NULL,"
     "  head_chunk INTEGER NOT NULL, type TEXT NOT NULL, weight REAL NOT NULL);"
+    "CREATE TABLE graph(row INTEGER PRIMARY KEY AUTOINCREMENT, source TEXT NOT NULL UNIQUE, digest TEXT NOT NULL,"
+    "  relations INTEGER NOT NULL, entities INTEGER NOT NULL, triples INTEGER NOT NULL);"
+    "CREATE TABLE graph_piece(graph INTEGER NOT NULL REFERENCES graph ON DELETE CASCADE, kind INTEGER NOT NULL,"
+    "  number INTEGER NOT NULL, bytes BLOB NOT NULL, UNIQUE(graph, kind, number));"
+    "CREATE TABLE graph_text(digest TEXT PRIMARY KEY) WITHOUT ROWID;"
     "CREATE TABLE vector(digest TEXT NOT NULL, model TEXT NOT NULL, value BLOB NOT NULL, UNIQUE(digest, model));";
 
 static qp_code make(qp_store *s, qp_err *err)

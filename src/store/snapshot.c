@@ -7,12 +7,41 @@
 #include "store/mapped.h"
 
 static const char *const section_names[QP_SECTIONS] = {
-    "info",      "texts",     "strings",        "documents",        "nodes",
-    "types",     "edge.from", "edge.to",        "edge.type",        "edge.weight",
-    "out",       "in",        "in.edge",        "degree",           "vectors",
-    "codes",     "scales",    "ann.level",      "ann.upper",        "ann.base",
-    "ann.links", "terms",     "blocks",         "postings",         "lengths",
-    "norms",     "learned",   "learned.blocks", "learned.postings",
+    "info",
+    "texts",
+    "strings",
+    "documents",
+    "nodes",
+    "types",
+    "edge.from",
+    "edge.to",
+    "edge.type",
+    "edge.weight",
+    "out",
+    "in",
+    "in.edge",
+    "both",
+    "both.node",
+    "vectors",
+    "codes",
+    "scales",
+    "ann.level",
+    "ann.upper",
+    "ann.base",
+    "ann.links",
+    "terms",
+    "blocks",
+    "postings",
+    "lengths",
+    "norms",
+    "learned",
+    "learned.blocks",
+    "learned.postings",
+    "type.vectors",
+    "triple.vectors",
+    "head.codes",
+    "head.scales",
+    "type.heads",
 };
 
 const char *qp_section_name(qp_section section)
@@ -69,8 +98,14 @@ static uint64_t size_wanted(const qp_info *i, qp_section section)
     case QP_S_IN_EDGE: return i->edges * 4;
     case QP_S_EDGE_TYPE: return i->edges * 2;
     case QP_S_OUT:
-    case QP_S_IN: return (i->nodes + 1) * 8;
-    case QP_S_DEGREE:
+    case QP_S_IN:
+    case QP_S_BOTH: return (i->nodes + 1) * 8;
+    case QP_S_BOTH_NODE: return i->arcs * 4;
+    case QP_S_TYPE_VECTORS: return i->type_vectors ? i->types * i->dim * 4 : 0;
+    case QP_S_TRIPLE_VECTORS: return i->triple_vectors ? i->edges * i->dim * 4 : 0;
+    case QP_S_HEAD_CODES: return i->nodes * i->heads * i->head_dim;
+    case QP_S_HEAD_SCALES: return i->nodes * i->heads * 4;
+    case QP_S_TYPE_HEADS: return i->types * i->heads * i->head_dim * 4;
     case QP_S_LENGTHS:
     case QP_S_NORMS: return i->nodes * 4;
     case QP_S_VECTORS: return i->nodes * i->dim * 4;
@@ -97,9 +132,10 @@ static bool counts_fit(const qp_info *i)
 {
     return i->documents < UINT32_MAX && i->nodes < UINT32_MAX && i->edges < UINT32_MAX && i->types <= UINT16_MAX + 1 &&
            i->terms < UINT32_MAX && i->blocks < UINT32_MAX && i->learned < UINT32_MAX &&
-           i->learned_blocks < UINT32_MAX && i->dim <= UINT16_MAX && i->coded <= 1 && i->ann_m <= 1024 &&
-           i->ann_rows < UINT32_MAX && (!i->ann_m || (i->coded && i->ann_entry < i->nodes)) &&
-           (i->ann_m || !i->ann_rows);
+           i->learned_blocks < UINT32_MAX && i->dim <= UINT16_MAX && i->coded <= 1 && i->entity <= i->nodes &&
+           i->arcs <= 2 * (uint64_t)UINT32_MAX && i->type_vectors <= 1 && i->triple_vectors <= 1 && i->heads <= 1024 &&
+           i->head_dim <= 4096 && i->ann_m <= 1024 && i->ann_rows < UINT32_MAX &&
+           (!i->ann_m || (i->coded && i->ann_entry < i->nodes)) && (i->ann_m || !i->ann_rows);
 }
 
 static qp_code check_sections(qp_snapshot *s, qp_err *err)
@@ -138,6 +174,9 @@ static void point_into(qp_snapshot *s)
     s->types = (uint32_t)s->info->types;
     s->terms = (uint32_t)s->info->terms;
     s->dim = (uint32_t)s->info->dim;
+    s->entity = (uint32_t)s->info->entity;
+    s->heads = (uint32_t)s->info->heads;
+    s->head_dim = (uint32_t)s->info->head_dim;
     s->learned_terms = (uint32_t)s->info->learned;
     s->document = section(s, QP_S_DOCUMENTS);
     s->node = section(s, QP_S_NODES);
@@ -149,7 +188,13 @@ static void point_into(qp_snapshot *s)
     s->out = section(s, QP_S_OUT);
     s->in = section(s, QP_S_IN);
     s->in_edge = section(s, QP_S_IN_EDGE);
-    s->degree = section(s, QP_S_DEGREE);
+    s->both = section(s, QP_S_BOTH);
+    s->both_node = section(s, QP_S_BOTH_NODE);
+    s->type_vector = s->info->type_vectors ? section(s, QP_S_TYPE_VECTORS) : NULL;
+    s->triple_vector = s->info->triple_vectors ? section(s, QP_S_TRIPLE_VECTORS) : NULL;
+    s->head_code = section(s, QP_S_HEAD_CODES);
+    s->head_scale = section(s, QP_S_HEAD_SCALES);
+    s->type_head = section(s, QP_S_TYPE_HEADS);
     s->vector = section(s, QP_S_VECTORS);
     s->code = section(s, QP_S_CODES);
     s->scale = section(s, QP_S_SCALES);
@@ -193,7 +238,8 @@ qp_code qp_snapshot_open_file(const char *path, uint64_t number, qp_snapshot **o
         s->embedder = copy_text(qp_snapshot_string(s, s->info->embedder));
         s->language = copy_text(qp_snapshot_string(s, s->info->language));
         s->sparse = copy_text(qp_snapshot_string(s, s->info->sparse));
-        code = s->embedder && s->language && s->sparse ? QP_OK : qp_oom(err);
+        s->attention = copy_text(qp_snapshot_string(s, s->info->attention));
+        code = s->embedder && s->language && s->sparse && s->attention ? QP_OK : qp_oom(err);
     }
     if (code)
         qp_snapshot_close(s);
@@ -268,6 +314,7 @@ void qp_snapshot_close(qp_snapshot *s)
     free(s->embedder);
     free(s->language);
     free(s->sparse);
+    free(s->attention);
     free(s->path);
     free(s);
 }
@@ -381,6 +428,16 @@ const char *qp_snapshot_embedder(const qp_snapshot *s)
 const char *qp_snapshot_sparse(const qp_snapshot *s)
 {
     return s->sparse;
+}
+
+const char *qp_snapshot_attention(const qp_snapshot *s)
+{
+    return s->attention;
+}
+
+uint32_t qp_snapshot_entities(const qp_snapshot *s)
+{
+    return s->nodes - s->entity;
 }
 
 uint64_t qp_snapshot_number(const qp_snapshot *s)

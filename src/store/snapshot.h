@@ -35,8 +35,10 @@ uint32_t qp_snapshot_document_find(const qp_snapshot *, qp_str key); /* UINT32_M
 uint32_t qp_snapshot_document_of(const qp_snapshot *, qp_id node);
 /* Nodes of a document are [first, first + n). */
 void qp_snapshot_document_nodes(const qp_snapshot *, uint32_t document, qp_id *first, uint32_t *n);
-const char *qp_snapshot_embedder(const qp_snapshot *); /* digest of the model that made node.dense; "" = none */
-const char *qp_snapshot_sparse(const qp_snapshot *);   /* the same of node.splade */
+const char *qp_snapshot_embedder(const qp_snapshot *);  /* digest of the model that made node.dense; "" = none */
+const char *qp_snapshot_sparse(const qp_snapshot *);    /* the same of node.splade */
+const char *qp_snapshot_attention(const qp_snapshot *); /* the same of node.head and edge.head */
+uint32_t qp_snapshot_entities(const qp_snapshot *);     /* nodes of a knowledge graph, the last ones */
 uint64_t qp_snapshot_number(const qp_snapshot *);
 /* "year >= 2001 and lang = 'en' and title ~ 'graph'": nodes whose document passes, one bit each, in the arena. */
 qp_code qp_snapshot_where(const qp_snapshot *, const char *expression, const uint64_t **allow, qp_arena *, qp_err *);

@@ -64,7 +64,6 @@ qp_code qp_store_edges(qp_store *, const qp_edge *, size_t n, uint64_t unknown, 
 
 /* ---- what models make of the texts: keyed by the digest of the indexed text and of the model, so nothing is made
  * twice ---- */
-typedef enum qp_made { QP_MADE_VECTOR, QP_MADE_TERMS } qp_made; /* by an embedder; by a sparse encoder */
 /* The next at most n distinct texts of chunks for which this model has made nothing yet, longest first; texts live in
  * the arena. *n_out = 0: all are there. *left counts them all. The snapshot is made with what the model last named here
  * made, so an index run calls this even if it expects nothing; "" = an index without. */
@@ -78,6 +77,9 @@ qp_code qp_store_terms(qp_store *, const char *model, const qp_pending *, uint32
 qp_code qp_store_vectors(qp_store *, const char *model, uint32_t dim, const qp_pending *, uint32_t n, const float *,
                          qp_err *);
 
+/* Are the index's triples to have vectors? The setting "triples" (yes, no, auto: up to QP_TRIPLES_AUTO of them). */
+enum { QP_TRIPLES_AUTO = 2000000 };
+qp_code qp_store_has_triples(qp_store *, bool *yes, qp_err *);
 /* Has every chunk what the models last named to qp_store_pending make (or needs none)? Then no model is needed. */
 qp_code qp_store_complete(qp_store *, bool *all, qp_err *);
 
@@ -94,6 +96,8 @@ qp_code qp_store_get(qp_store *, const char *key, qp_str *value, qp_arena *, qp_
  * one is that already. */
 qp_code qp_store_publish(qp_store *, const qp_watch *, qp_err *);
 
+/* A triple as text: "head -> relation -> tail" (methods.md, 4), appended. */
+void qp_triple_text(qp_buf *, qp_str head, qp_str relation, qp_str tail);
 /* What a passage is found by: title, heading path and text, one per line; in the arena. `at` null: no memory. */
 qp_str qp_indexed_text(qp_arena *, qp_str title, qp_str heading, qp_str text);
 

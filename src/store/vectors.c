@@ -3,15 +3,111 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/hash.h"
+#include "base/map.h"
+#include "store/graph_merge.h"
 #include "store/truth.h"
+
+/* ---- what a graph's texts are ---- */
+
+struct listing {
+    qp_store *s;
+    qp_made what;
+    const char *model;
+    bool triples;
+    qp_map *relations;
+    qp_buf names; /* of the entities, one after the other, ... */
+    qp_buf ends;  /* ... and where each ends: size_t */
+    qp_buf text;
+};
+
+/* Lists it if this model has made nothing of it, and keeps that a graph has it. */
+static qp_code list_text(struct listing *l, qp_str text, qp_err *err)
+{
+    qp_digest digest = qp_digest_of(text);
+    sqlite3_stmt *keep = qp_truth_use(l->s, "INSERT OR IGNORE INTO graph_text(digest) VALUES (?)", err);
+    if (!keep)
+        return QP_STORE;
+    qp_truth_bind(keep, 1, qp_str_of(digest.hex));
+    qp_code code = qp_truth_run(l->s, keep, err);
+    sqlite3_stmt *stmt = code ? NULL
+                              : qp_truth_use(l->s,
+                                             "INSERT OR IGNORE INTO temp.pending(digest, text) SELECT ?1, ?2 WHERE NOT"
+                                             " EXISTS (SELECT 1 FROM vector WHERE digest = ?1 AND model = ?3)",
+                                             err);
+    if (!stmt)
+        return code ? code : QP_STORE;
+    qp_truth_bind(stmt, 1, qp_str_of(digest.hex));
+    qp_truth_bind(stmt, 2, text);
+    qp_truth_bind(stmt, 3, qp_str_of(l->model));
+    return qp_truth_run(l->s, stmt, err);
+}
+
+static qp_code list_entity(void *ctx, qp_str scope, qp_str name, qp_str text, qp_err *err)
+{
+    struct listing *l = ctx;
+    (void)scope;
+    qp_arena_reset(l->s->mem);
+    qp_str whole = qp_indexed_text(l->s->mem, name, (qp_str){"", 0}, text);
+    if (l->triples) {
+        qp_buf_str(&l->names, name);
+        qp_buf_add(&l->ends, &l->names.n, sizeof l->names.n);
+    }
+    return whole.at && !l->names.oom && !l->ends.oom ? list_text(l, whole, err) : qp_oom(err);
+}
+
+static qp_str entity_name(const struct listing *l, uint32_t entity)
+{
+    size_t from = 0, to;
+    if (entity)
+        memcpy(&from, l->ends.at + (entity - 1) * sizeof from, sizeof from);
+    memcpy(&to, l->ends.at + entity * sizeof to, sizeof to);
+    return (qp_str){l->names.at + from, to - from};
+}
+
+static qp_code list_edge(void *ctx, uint32_t head, qp_str relation, uint32_t tail, float weight, qp_err *err)
+{
+    struct listing *l = ctx;
+    bool added = false;
+    (void)weight;
+    if (!qp_map_put(l->relations, relation, &added))
+        return qp_oom(err);
+    qp_code code = added ? list_text(l, relation, err) : QP_OK;
+    if (code || !l->triples)
+        return code;
+    qp_buf_clear(&l->text);
+    qp_triple_text(&l->text, entity_name(l, head), relation, entity_name(l, tail));
+    return l->text.oom ? qp_oom(err) : list_text(l, qp_buf_view(&l->text), err);
+}
+
+/* Of entities, and unless terms are wanted, of relations; vectors of triples, too, if the index is to have them. */
+static qp_code list_graph_texts(qp_store *s, qp_made what, const char *model, qp_err *err)
+{
+    struct listing l = {.s = s, .what = what, .model = model, .relations = qp_map_new()};
+    qp_code code = l.relations ? QP_OK : qp_oom(err);
+    if (!code && what == QP_MADE_VECTOR)
+        code = qp_store_has_triples(s, &l.triples, err);
+    const qp_merged out = {list_entity, what == QP_MADE_TERMS ? NULL : list_edge, &l};
+    if (!code)
+        code = qp_truth_enter(s, err);
+    if (!code)
+        code = qp_truth_leave(s, qp_graph_merge_all(s, &out, err), err);
+    qp_map_free(l.relations);
+    qp_buf_free(&l.names);
+    qp_buf_free(&l.ends);
+    qp_buf_free(&l.text);
+    return code;
+}
+
+/* ---- what is pending ---- */
 
 /* Once per change of chunks the texts without a vector are listed in a temporary table, longest first; each call then
  * reads its head, and keeping vectors takes rows away: the whole run is linear in the number of chunks. */
-static qp_code list_pending(qp_store *s, const char *model, qp_err *err)
+static qp_code list_pending(qp_store *s, qp_made what, const char *model, qp_err *err)
 {
     qp_code code = qp_truth_exec(s,
                                  "CREATE TEMP TABLE IF NOT EXISTS pending(rank INTEGER PRIMARY KEY, digest TEXT UNIQUE,"
-                                 " document INTEGER, ordinal INTEGER); DELETE FROM temp.pending",
+                                 " document INTEGER, ordinal INTEGER, text TEXT); DELETE FROM temp.pending",
                                  err);
     if (code)
         return code;
@@ -26,13 +122,17 @@ static qp_code list_pending(qp_store *s, const char *model, qp_err *err)
         return QP_STORE;
     qp_truth_bind(stmt, 1, qp_str_of(model));
     code = qp_truth_run(s, stmt, err);
-    s->left = code ? 0 : sqlite3_changes64(s->db);
+    if (!code)
+        code = list_graph_texts(s, what, model, err);
+    if (!code)
+        code = qp_truth_number(s, "SELECT count(*) FROM temp.pending", &s->left, err);
     if (!code)
         snprintf(s->pending, sizeof s->pending, "%s", model);
     return code;
 }
 
-static const char *const fact[] = {[QP_MADE_VECTOR] = "model", [QP_MADE_TERMS] = "sparse"};
+static const char *const fact[] = {
+    [QP_MADE_VECTOR] = "model", [QP_MADE_TERMS] = "sparse", [QP_MADE_HEADS] = "attention"};
 
 /* The snapshot is made with what the model that was last asked about made. */
 static qp_code note_model(qp_store *s, qp_made what, const char *model, qp_err *err)
@@ -49,13 +149,12 @@ static qp_code note_model(qp_store *s, qp_made what, const char *model, qp_err *
     return qp_truth_leave(s, qp_state_set(s, fact[what], qp_str_of(model), err), err);
 }
 
-static qp_code pending_text(qp_store *s, int64_t document, int64_t ordinal, qp_pending *out, qp_arena *a, qp_err *err)
+static qp_code chunk_text(qp_store *s, int64_t document, int64_t ordinal, qp_str *out, qp_arena *a, qp_err *err)
 {
-    sqlite3_stmt *stmt =
-        qp_truth_use(s,
-                     "SELECT d.title, c.heading, c.start, c.stop, c.digest FROM chunk c JOIN document d"
-                     " ON d.row = c.document WHERE c.document = ? AND c.ordinal = ?",
-                     err);
+    sqlite3_stmt *stmt = qp_truth_use(s,
+                                      "SELECT d.title, c.heading, c.start, c.stop FROM chunk c JOIN document d"
+                                      " ON d.row = c.document WHERE c.document = ? AND c.ordinal = ?",
+                                      err);
     if (!stmt)
         return QP_STORE;
     sqlite3_bind_int64(stmt, 1, document);
@@ -69,27 +168,64 @@ static qp_code pending_text(qp_store *s, int64_t document, int64_t ordinal, qp_p
     qp_code code = qp_truth_text(s, document, (uint64_t)sqlite3_column_int64(stmt, 2),
                                  (uint64_t)sqlite3_column_int64(stmt, 3), &text, err);
     if (!code) {
-        out->text = qp_indexed_text(a, qp_truth_column(stmt, 0), qp_truth_column(stmt, 1), qp_buf_view(&text));
-        snprintf(out->digest, sizeof out->digest, "%s", (const char *)sqlite3_column_text(stmt, 4));
-        code = out->text.at ? QP_OK : qp_oom(err);
+        *out = qp_indexed_text(a, qp_truth_column(stmt, 0), qp_truth_column(stmt, 1), qp_buf_view(&text));
+        code = out->at ? QP_OK : qp_oom(err);
     }
     qp_buf_free(&text);
     sqlite3_reset(stmt);
     return code;
 }
 
-struct places { /* what the head of temp.pending names */
-    int64_t (*at)[2];
+struct head { /* of temp.pending */
+    qp_store *s;
+    qp_pending *at;
     uint32_t n;
+    qp_arena *a;
 };
 
-static qp_code take_place(void *ctx, sqlite3_stmt *stmt, qp_err *err)
+static qp_code take_pending(void *ctx, sqlite3_stmt *stmt, qp_err *err)
 {
-    struct places *p = ctx;
-    (void)err;
-    p->at[p->n][0] = sqlite3_column_int64(stmt, 0);
-    p->at[p->n++][1] = sqlite3_column_int64(stmt, 1);
-    return QP_OK;
+    struct head *h = ctx;
+    qp_pending *p = &h->at[h->n++];
+    snprintf(p->digest, sizeof p->digest, "%s", (const char *)sqlite3_column_text(stmt, 0));
+    if (sqlite3_column_type(stmt, 3) == SQLITE_NULL)
+        return chunk_text(h->s, sqlite3_column_int64(stmt, 1), sqlite3_column_int64(stmt, 2), &p->text, h->a, err);
+    p->text = qp_arena_str(h->a, qp_truth_column(stmt, 3));
+    return p->text.at ? QP_OK : qp_oom(err);
+}
+
+/* "digest revision" of the last time when nothing was left to make: while neither changes, nothing is looked for. */
+static qp_code done_mark(qp_store *s, const char *model, char mark[96], qp_err *err)
+{
+    int64_t revision = 0;
+    qp_code code =
+        qp_truth_number(s, "SELECT coalesce((SELECT value FROM state WHERE name = 'revision'), 0)", &revision, err);
+    snprintf(mark, 96, "%.60s %lld", model, (long long)revision);
+    return code;
+}
+
+static const char *const done_fact[] = {
+    [QP_MADE_VECTOR] = "model done", [QP_MADE_TERMS] = "sparse done", [QP_MADE_HEADS] = "attention done"};
+
+static qp_code was_done(qp_store *s, qp_made what, const char *model, bool *yes, qp_err *err)
+{
+    char mark[96];
+    qp_str said;
+    qp_arena_reset(s->mem);
+    qp_code code = done_mark(s, model, mark, err);
+    if (!code)
+        code = qp_state_get(s, done_fact[what], &said, s->mem, err);
+    *yes = !code && qp_str_eq(said, qp_str_of(mark));
+    return code;
+}
+
+static qp_code note_done(qp_store *s, qp_made what, const char *model, qp_err *err)
+{
+    char mark[96];
+    qp_code code = done_mark(s, model, mark, err);
+    if (!code)
+        code = qp_truth_enter(s, err);
+    return code ? code : qp_truth_leave(s, qp_state_set(s, done_fact[what], qp_str_of(mark), err), err);
 }
 
 qp_code qp_store_pending(qp_store *s, qp_made what, const char *model, uint32_t n, qp_pending *out, uint32_t *n_out,
@@ -98,28 +234,28 @@ qp_code qp_store_pending(qp_store *s, qp_made what, const char *model, uint32_t 
     *n_out = 0;
     if (left)
         *left = 0;
+    bool done = false;
     qp_code code = note_model(s, what, model, err);
-    if (code || !*model)
+    if (!code && *model)
+        code = was_done(s, what, model, &done, err);
+    if (code || !*model || done)
         return code;
     if (strcmp(s->pending, model))
-        code = list_pending(s, model, err);
-    struct places p = {qp_arena_array(a, n, sizeof *p.at), 0};
-    if (!code && n && !p.at)
-        code = qp_oom(err);
-    sqlite3_stmt *head =
-        code ? NULL : qp_truth_use(s, "SELECT document, ordinal FROM temp.pending ORDER BY rank LIMIT ?", err);
-    if (!head)
+        code = list_pending(s, what, model, err);
+    struct head head = {s, out, 0, a};
+    sqlite3_stmt *stmt =
+        code ? NULL
+             : qp_truth_use(s, "SELECT digest, document, ordinal, text FROM temp.pending ORDER BY rank LIMIT ?", err);
+    if (!stmt)
         return code ? code : QP_STORE;
-    sqlite3_bind_int64(head, 1, n);
-    code = qp_truth_each(s, head, take_place, &p, err);
-    for (uint32_t i = 0; !code && i < p.n; i++)
-        code = pending_text(s, p.at[i][0], p.at[i][1], &out[i], a, err);
+    sqlite3_bind_int64(stmt, 1, n);
+    code = qp_truth_each(s, stmt, take_pending, &head, err);
     if (!code) {
-        *n_out = p.n;
+        *n_out = head.n;
         if (left)
             *left = (uint64_t)s->left;
     }
-    return code;
+    return code || head.n || !n ? code : note_done(s, what, model, err);
 }
 
 static qp_code keep(qp_store *s, const char *model, const qp_pending *p, qp_str value, qp_err *err)
@@ -197,9 +333,26 @@ qp_code qp_store_complete(qp_store *s, bool *all, qp_err *err)
     int64_t yes = 0;
     qp_code code = qp_truth_number(
         s,
-        "SELECT NOT EXISTS (SELECT 1 FROM state m, chunk c WHERE m.name IN ('model', 'sparse') AND m.value <> ''"
-        " AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.digest = c.digest AND v.model = m.value))",
+        "SELECT NOT EXISTS (SELECT 1 FROM state m, (SELECT digest FROM chunk UNION ALL SELECT digest FROM graph_text) c"
+        " WHERE m.name IN ('model', 'sparse', 'attention') AND m.value <> '' AND (m.name <> 'sparse' OR c.digest IN"
+        " (SELECT digest FROM chunk)) AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.digest = c.digest AND"
+        " v.model = m.value))",
         &yes, err);
     *all = yes;
+    return code;
+}
+
+qp_code qp_store_has_triples(qp_store *s, bool *yes, qp_err *err)
+{
+    qp_str said;
+    int64_t triples = 0;
+    qp_arena *a = qp_arena_new();
+    qp_code code = a ? qp_store_get(s, "triples", &said, a, err) : qp_oom(err);
+    if (!code)
+        code = qp_truth_number(s, "SELECT coalesce(sum(triples), 0) FROM graph", &triples, err);
+    if (!code)
+        *yes = triples &&
+               (qp_str_eq(said, QP_STR("yes")) || (!qp_str_eq(said, QP_STR("no")) && triples <= QP_TRIPLES_AUTO));
+    qp_arena_free(a);
     return code;
 }

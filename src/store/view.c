@@ -119,16 +119,91 @@ static qp_code degree(void *self, const qp_id *ids, uint32_t n, qp_walk walk, ui
         struct rows r;
         if (!rows_of(s, ids[i], walk.direction, &r))
             return no_node(s, ids[i], err);
-        out[i] = whole ? s->degree[ids[i]] : 0;
+        out[i] = whole ? (uint32_t)(s->both[ids[i] + 1] - s->both[ids[i]]) : 0;
         for (qp_id last = QP_NO_ID, by; !whole && next_neighbour(s, ids[i], walk, &r, &last, &by, &bad);)
             out[i]++;
     }
     return bad ? qp_snapshot_damaged(s, "in.edge", "an edge or its end does not exist", err) : QP_OK;
 }
 
+/* Rows of a walk that is not over everything: made node by node, as many as there are neighbours. */
+static qp_code walked_arcs(const qp_snapshot *s, qp_walk walk, qp_arcs *out, qp_arena *a, qp_err *err)
+{
+    uint64_t *start = qp_new(a, uint64_t, (size_t)s->nodes + 1), n = 0;
+    bool bad = false;
+    struct rows r;
+    for (uint32_t v = 0; start && v < s->nodes; v++) {
+        if (!rows_of(s, v, walk.direction, &r))
+            return no_node(s, v, err);
+        for (qp_id last = QP_NO_ID, by; next_neighbour(s, v, walk, &r, &last, &by, &bad);)
+            n++;
+        start[v + 1] = n;
+    }
+    qp_id *node = start ? qp_new(a, qp_id, n + 1) : NULL;
+    if (!node)
+        return qp_oom(err);
+    n = 0;
+    for (uint32_t v = 0; v < s->nodes; v++) {
+        rows_of(s, v, walk.direction, &r);
+        for (qp_id last = QP_NO_ID, by; n < start[v + 1] && next_neighbour(s, v, walk, &r, &last, &by, &bad);)
+            node[n++] = last;
+    }
+    *out = (qp_arcs){s->nodes, start, node};
+    return bad ? qp_snapshot_damaged(s, "in.edge", "an edge or its end does not exist", err) : QP_OK;
+}
+
+/* BOTH is foreign as all the file is: rows are looked at once, here, and then may be walked freely. */
+static qp_code whole_arcs(const qp_snapshot *s, qp_arcs *out, qp_err *err)
+{
+    if (!__atomic_load_n(&s->arcs_seen, __ATOMIC_ACQUIRE)) {
+        bool fits = !s->both[0] && s->both[s->nodes] == s->info->arcs;
+        for (uint32_t v = 0; fits && v < s->nodes; v++)
+            fits = s->both[v] <= s->both[v + 1];
+        for (uint64_t i = 0; fits && i < s->info->arcs; i++)
+            fits = s->both_node[i] < s->nodes;
+        if (!fits)
+            return qp_snapshot_damaged(s, "both", "a row or a neighbour lies outside", err);
+        __atomic_store_n((bool *)(uintptr_t)&s->arcs_seen, true, __ATOMIC_RELEASE);
+    }
+    *out = (qp_arcs){s->nodes, s->both, s->both_node};
+    return QP_OK;
+}
+
+static qp_code arcs(void *self, qp_walk walk, qp_arcs *out, qp_arena *a, qp_err *err)
+{
+    bool whole = walk.direction == QP_BOTH && walk.types == UINT64_MAX;
+    return whole ? whole_arcs(self, out, err) : walked_arcs(self, walk, out, a, err);
+}
+
+/* ---- texts ---- */
+
+static qp_str entity_text(const qp_snapshot *s, qp_id v, qp_arena *a)
+{
+    const qp_node_entry *e = &s->node[v];
+    qp_str said = {0};
+    if (e->from <= e->to)
+        qp_snapshot_ref(s, QP_S_TEXTS, (qp_ref){e->from, e->to - e->from}, &said);
+    return qp_indexed_text(a, qp_snapshot_string(s, e->name), (qp_str){"", 0}, said);
+}
+
+static qp_str triple_text(const qp_snapshot *s, qp_id e, qp_arena *a)
+{
+    qp_id from = s->edge_from[e], to = s->edge_to[e];
+    uint32_t type = s->edge_type[e];
+    qp_buf text = {0};
+    if (from < s->nodes && to < s->nodes && type < s->types)
+        qp_triple_text(&text, qp_snapshot_string(s, s->node[from].name), qp_snapshot_string(s, s->type[type]),
+                       qp_snapshot_string(s, s->node[to].name));
+    qp_str out = text.oom ? (qp_str){0} : qp_arena_str(a, text.n ? qp_buf_view(&text) : QP_STR(""));
+    qp_buf_free(&text);
+    return out;
+}
+
 static qp_str node_text(const qp_snapshot *s, qp_id v, qp_arena *a)
 {
     const qp_node_entry *e = &s->node[v];
+    if (v >= s->entity)
+        return entity_text(s, v, a);
     uint32_t document = qp_snapshot_document_of(s, v);
     qp_str whole = {"", 0}, title = {"", 0};
     if (document != UINT32_MAX) {
@@ -146,9 +221,10 @@ static qp_code text(void *self, qp_kind kind, const qp_id *ids, uint32_t n, qp_s
             return qp_fail(err, QP_BUG, "view: the text of %s %u is asked for", kind == QP_NODE ? "node" : "edge",
                            ids[i]);
         uint32_t type = kind == QP_EDGE ? s->edge_type[ids[i]] : 0;
-        out[i] = kind == QP_NODE   ? node_text(s, ids[i], a)
-                 : type < s->types ? qp_snapshot_string(s, s->type[type])
-                                   : QP_STR("");
+        out[i] = kind == QP_NODE     ? node_text(s, ids[i], a)
+                 : kind == QP_TRIPLE ? triple_text(s, ids[i], a)
+                 : type < s->types   ? qp_snapshot_string(s, s->type[type])
+                                     : QP_STR("");
         if (!out[i].at)
             return qp_oom(err);
     }
@@ -160,9 +236,28 @@ static qp_code no_index(const char *name, const char *wanted, qp_err *err)
     return qp_fail(err, QP_INPUT, "no index '%s' is there; there %s", name, wanted);
 }
 
+static qp_code edge_vectors(const qp_snapshot *s, bool triples, const qp_id *ids, uint32_t n, float *out, qp_err *err)
+{
+    const float *from = triples ? s->triple_vector : s->type_vector;
+    for (uint32_t i = 0; i < n; i++) {
+        if (ids[i] >= s->edges)
+            return qp_fail(err, QP_BUG, "view: edge %u of %u is asked for", ids[i], s->edges);
+        size_t row = triples ? ids[i] : s->edge_type[ids[i]];
+        if (!triples && row >= s->types)
+            return qp_snapshot_damaged(s, "edge.type", "an edge's type does not exist", err);
+        memcpy(out + (size_t)i * s->dim, from + row * s->dim, s->dim * sizeof *out);
+    }
+    return QP_OK;
+}
+
 static qp_code vectors(void *self, const char *index, const qp_id *ids, uint32_t n, float *out, qp_err *err)
 {
     const qp_snapshot *s = self;
+    bool triples = !strcmp(index, "triple.dense");
+    if (!strcmp(index, "node.head") || !strcmp(index, "edge.head"))
+        return qp_snapshot_heads(s, *index == 'n', ids, n, out, err);
+    if (triples ? s->triple_vector != NULL : !strcmp(index, "edge.dense") && s->type_vector)
+        return edge_vectors(s, triples, ids, n, out, err);
     if (strcmp(index, "node.dense") || !s->dim)
         return no_index(index, s->dim ? "is node.dense" : "are no vectors: index with an embedder", err);
     for (uint32_t i = 0; i < n; i++) {
@@ -171,6 +266,13 @@ static qp_code vectors(void *self, const char *index, const qp_id *ids, uint32_t
         memcpy(out + (size_t)i * s->dim, s->vector + (size_t)ids[i] * s->dim, s->dim * sizeof *out);
     }
     return QP_OK;
+}
+
+/* An entity stands for itself: no document, its name as title. */
+static void about_entity(const qp_snapshot *s, qp_id v, qp_about *out)
+{
+    qp_str name = qp_snapshot_string(s, s->node[v].name);
+    *out = (qp_about){.name = name, .document = {"", 0}, .title = name, .heading = {"", 0}};
 }
 
 static qp_code about(void *self, const qp_id *ids, uint32_t n, qp_about *out, qp_arena *a, qp_err *err)
@@ -182,6 +284,10 @@ static qp_code about(void *self, const qp_id *ids, uint32_t n, qp_about *out, qp
             return no_node(s, ids[i], err);
         const qp_node_entry *e = &s->node[ids[i]];
         uint32_t document = qp_snapshot_document_of(s, ids[i]);
+        if (ids[i] >= s->entity) {
+            about_entity(s, ids[i], &out[i]);
+            continue;
+        }
         if (e->from > e->to || document == UINT32_MAX || e->to > s->document[document].text.n)
             return qp_snapshot_damaged(s, "nodes", "a node's text lies outside its document", err);
         out[i] = (qp_about){.name = qp_snapshot_string(s, e->name),
@@ -250,8 +356,9 @@ static qp_code search(void *self, const char *index, const qp_probe *probe, uint
 {
     qp_snapshot *s = self;
     *out = (qp_list){0};
-    if (k > s->nodes)
-        k = s->nodes;
+    uint32_t most = *index == 'n' ? s->nodes : s->edges;
+    if (k > most)
+        k = most;
     if (!strcmp(index, "node.dense"))
         return s->dim ? qp_snapshot_dense(s, probe, k, out, a, err)
                       : no_index(index, "are no vectors: index with an embedder, or search node.bm25", err);
@@ -260,7 +367,14 @@ static qp_code search(void *self, const char *index, const qp_probe *probe, uint
     if (!strcmp(index, "node.splade"))
         return s->learned_terms ? qp_snapshot_learned(s, probe, k, out, a, err)
                                 : no_index(index, "are no learned terms: index with --sparse MODEL", err);
-    return no_index(index, "are node.dense, node.bm25, node.tfidf and node.splade", err);
+    if (!strcmp(index, "edge.dense") || !strcmp(index, "triple.dense"))
+        return qp_snapshot_dense_edges(s, probe, *index == 't', k, out, a, err);
+    if (!strcmp(index, "node.head") || !strcmp(index, "edge.head"))
+        return qp_snapshot_head_search(s, probe, *index == 'n', k, out, a, err);
+    return no_index(index,
+                    "are node.dense, node.bm25, node.tfidf, node.splade, edge.dense, triple.dense, node.head and "
+                    "edge.head",
+                    err);
 }
 
 void qp_view_of(qp_snapshot *s)
@@ -270,6 +384,12 @@ void qp_view_of(qp_snapshot *s)
                         .edges = s->edges,
                         .dim = s->dim,
                         .terms = s->learned_terms,
+                        .entity = s->entity,
+                        .heads = s->heads,
+                        .head_dim = s->head_dim,
+                        .arcs = arcs,
+                        .find = qp_snapshot_find_entities,
+                        .scope = qp_snapshot_scope,
                         .search = search,
                         .adjacent = adjacent,
                         .degree = degree,

@@ -1,0 +1,45 @@
+/* Knowledge graphs in the truth: each source's relations, entities and triples, sorted, in pieces of about a megabyte.
+ * Strings are kept once; a triple is the places of its parts in the order of entities and of relations.
+ */
+#ifndef QP_STORE_GRAPH_H
+#define QP_STORE_GRAPH_H
+
+#include "store/store.h"
+
+/* ---- putting: begin, relations in byte order, entities in order of (scope, name), triples in order of (head, tail,
+ * relation), end. One transaction: until its end the source's old graph stays. ---- */
+typedef struct qp_graph_put qp_graph_put;
+/* Is the source there with this digest? */
+qp_code qp_store_graph_same(qp_store *, qp_str source, qp_str digest, bool *same, qp_err *);
+/* `existed` (may be null): a graph of this source was there before. */
+qp_code qp_graph_begin(qp_store *, qp_str source, qp_str digest, qp_graph_put **, bool *existed, qp_err *);
+qp_code qp_graph_relation(qp_graph_put *, qp_str name, qp_err *);
+qp_code qp_graph_entity(qp_graph_put *, qp_str scope, qp_str name, qp_str text, qp_err *);
+qp_code qp_graph_triple(qp_graph_put *, uint32_t head, uint32_t relation, uint32_t tail, float weight, qp_err *);
+/* Commits if code is QP_OK, else everything is as before; frees it, and gives code or its own error back. */
+qp_code qp_graph_end(qp_graph_put *, qp_code code, qp_err *);
+
+/* Graphs of `source` and of files below it (source/...) whose own sources are not among `seen`; *n of them removed. */
+qp_code qp_store_graph_prune(qp_store *, qp_str source, const qp_str *seen, size_t n_seen, uint64_t *n, qp_err *);
+
+/* ---- reading, a piece in memory at a time ---- */
+typedef struct qp_graph_row { /* a source's graph */
+    int64_t row;
+    uint64_t relations, entities, triples;
+} qp_graph_row;
+/* All graphs, in order of source; in the arena. */
+qp_code qp_store_graphs(qp_store *, qp_graph_row **, size_t *n, qp_arena *, qp_err *);
+
+typedef enum qp_graph_kind { QP_GRAPH_RELATIONS, QP_GRAPH_ENTITIES, QP_GRAPH_TRIPLES } qp_graph_kind;
+typedef struct qp_graph_record { /* strings live until the next one is read */
+    qp_str scope, name, text;    /* of an entity; a relation has a name */
+    uint32_t head, relation, tail;
+    float weight;
+} qp_graph_record;
+typedef struct qp_graph_reader qp_graph_reader;
+qp_code qp_graph_open(qp_store *, int64_t row, qp_graph_kind, qp_graph_reader **, qp_err *);
+/* *more false: that was all. QP_STORE: a piece is damaged. */
+qp_code qp_graph_next(qp_graph_reader *, qp_graph_record *, bool *more, qp_err *);
+void qp_graph_close(qp_graph_reader *); /* takes null */
+
+#endif

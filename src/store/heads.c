@@ -1,0 +1,123 @@
+/* Attention heads: cosines of one head's outputs, nodes from their codes, edges from their types. A code's scale times its
+ * length is the output's norm. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/vector.h"
+#include "store/best.h"
+#include "store/dot.h"
+#include "store/mapped.h"
+
+static qp_code no_heads(qp_err *err)
+{
+    return qp_fail(err, QP_INPUT, "the index has no attention heads: index with --heads MODEL");
+}
+
+qp_code qp_snapshot_heads(const qp_snapshot *s, bool nodes, const qp_id *ids, uint32_t n, float *out, qp_err *err)
+{
+    size_t width = (size_t)s->heads * s->head_dim;
+    if (!width)
+        return no_heads(err);
+    for (uint32_t i = 0; i < n; i++, out += width) {
+        if (ids[i] >= (nodes ? s->nodes : s->edges))
+            return qp_fail(err, QP_BUG, "view: the heads of %s %u are asked for", nodes ? "node" : "edge", ids[i]);
+        if (!nodes && s->edge_type[ids[i]] >= s->types)
+            return qp_snapshot_damaged(s, "edge.type", "an edge's type does not exist", err);
+        if (!nodes) {
+            memcpy(out, s->type_head + s->edge_type[ids[i]] * width, width * sizeof *out);
+            continue;
+        }
+        for (uint32_t h = 0; h < s->heads; h++) {
+            const int8_t *code = s->head_code + ids[i] * width + (size_t)h * s->head_dim;
+            float scale = s->head_scale[(size_t)ids[i] * s->heads + h];
+            for (uint32_t j = 0; j < s->head_dim; j++)
+                out[(size_t)h * s->head_dim + j] = scale * code[j];
+        }
+    }
+    return QP_OK;
+}
+
+static bool allowed(const qp_probe *p, uint32_t node)
+{
+    return !p->allow || p->allow[node / 64] >> (node % 64) & 1;
+}
+
+static void search_nodes(const qp_snapshot *s, const qp_probe *p, const int8_t *asked, qp_best *best)
+{
+    size_t width = (size_t)s->heads * s->head_dim;
+    double length = sqrt((double)qp_dot_i8(asked, asked, s->head_dim));
+    for (uint32_t v = 0; v < s->nodes; v++) {
+        const int8_t *code = s->head_code + v * width + (size_t)p->head_number * s->head_dim;
+        if (!allowed(p, v) || s->head_scale[(size_t)v * s->heads + p->head_number] == 0)
+            continue;
+        double own = sqrt((double)qp_dot_i8(code, code, s->head_dim));
+        qp_best_add(best, v, own > 0 && length > 0 ? (float)(qp_dot_i8(asked, code, s->head_dim) / (own * length)) : 0);
+    }
+}
+
+/* An edge is worth what its type is: computed once a type. */
+static qp_code search_edges(const qp_snapshot *s, const qp_probe *p, qp_best *best, qp_arena *a, qp_err *err)
+{
+    size_t width = (size_t)s->heads * s->head_dim;
+    float *cosine = qp_new(a, float, s->types + 1u);
+    if (!cosine)
+        return qp_oom(err);
+    double length = sqrt((double)qp_dot(p->head, p->head, s->head_dim));
+    for (uint32_t t = 0; t < s->types; t++) {
+        const float *v = s->type_head + t * width + (size_t)p->head_number * s->head_dim;
+        double own = sqrt((double)qp_dot(v, v, s->head_dim));
+        cosine[t] = own > 0 && length > 0 ? (float)(qp_dot(p->head, v, s->head_dim) / (own * length)) : 0;
+    }
+    for (uint32_t e = 0; e < s->edges; e++)
+        if (s->edge_type[e] < s->types && s->edge_from[e] < s->nodes && s->edge_to[e] < s->nodes &&
+            allowed(p, s->edge_from[e]) && allowed(p, s->edge_to[e]))
+            qp_best_add(best, e, cosine[s->edge_type[e]]);
+    return QP_OK;
+}
+
+qp_code qp_snapshot_head_search(const qp_snapshot *s, const qp_probe *p, bool nodes, uint32_t k, qp_list *out,
+                                qp_arena *a, qp_err *err)
+{
+    qp_best best;
+    if (!s->heads || p->head_number >= s->heads || !p->head)
+        return no_heads(err);
+    int8_t *asked = qp_new(a, int8_t, s->head_dim + 1u);
+    if (!asked || !qp_best_begin(&best, k, a))
+        return qp_oom(err);
+    qp_code code = QP_OK;
+    if (nodes) {
+        qp_quantise(p->head, s->head_dim, asked);
+        search_nodes(s, p, asked, &best);
+    } else {
+        code = search_edges(s, p, &best, a, err);
+    }
+    *out = qp_best_end(&best);
+    return code;
+}
+
+/* ---- the same with whole vectors ---- */
+
+qp_code qp_snapshot_dense_edges(const qp_snapshot *s, const qp_probe *p, bool triples, uint32_t k, qp_list *out,
+                                qp_arena *a, qp_err *err)
+{
+    qp_best best;
+    const float *rows = triples ? s->triple_vector : s->type_vector;
+    if (!rows)
+        return qp_fail(err, QP_INPUT, "the index has no vectors of %s: index a graph with an embedder%s",
+                       triples ? "triples" : "relations", triples ? " and -o triples=yes" : "");
+    if (p->dim != s->dim)
+        return qp_fail(err, QP_INPUT, "a vector of %u numbers searches an index of %u", p->dim, s->dim);
+    float *dot = qp_new(a, float, s->types + 1u);
+    if (!dot || !qp_best_begin(&best, k, a))
+        return qp_oom(err);
+    for (uint32_t t = 0; !triples && t < s->types; t++)
+        dot[t] = qp_dot(p->vector, rows + (size_t)t * s->dim, s->dim);
+    for (uint32_t e = 0; e < s->edges; e++) {
+        if (s->edge_type[e] >= s->types || s->edge_from[e] >= s->nodes || s->edge_to[e] >= s->nodes ||
+            !allowed(p, s->edge_from[e]) || !allowed(p, s->edge_to[e]))
+            continue;
+        qp_best_add(&best, e, triples ? qp_dot(p->vector, rows + (size_t)e * s->dim, s->dim) : dot[s->edge_type[e]]);
+    }
+    *out = qp_best_end(&best);
+    return QP_OK;
+}
