@@ -1,12 +1,9 @@
 #include "base/sorter.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/array.h"
+#include "base/scratch.h"
 
 enum {
     LENGTH = sizeof(uint32_t), /* stands before a record, in memory and in a run */
@@ -14,7 +11,7 @@ enum {
     FEW = 16,                  /* sorted by insertion */
     LEAST_BUDGET = 4 << 10,
     LEAST_BUFFER = 4 << 10,
-    OUT = 64 << 10
+    OUT = 64 << 10 /* bytes that are written at once */
 };
 
 /* What is sorted is not the records but these: a word of the record (its next seven bytes, then how many there were, 8
@@ -34,8 +31,7 @@ struct qp_sorter {
     size_t size, used, n;
     size_t next; /* of the entries, when nothing was spilled */
     bool sorted;
-    int fd;
-    uint64_t written;
+    qp_scratch *file; /* null: nothing was spilled yet */
     struct run *runs;
     size_t n_runs, cap_runs;
     uint32_t *heap; /* of runs by their heads; the first is the smallest */
@@ -49,7 +45,6 @@ qp_code qp_sorter_open(const char *folder, size_t budget, qp_sorter **out, qp_er
 
     if (!s)
         return qp_oom(err);
-    s->fd = -1;
     s->size = (budget > LEAST_BUDGET ? budget : LEAST_BUDGET) / sizeof(entry) * sizeof(entry);
     s->folder = strdup(folder);
     s->room = malloc(s->size); /* the system gives pages as they are used */
@@ -65,8 +60,7 @@ void qp_sorter_close(qp_sorter *s)
 {
     if (!s)
         return;
-    if (s->fd >= 0)
-        close(s->fd);
+    qp_scratch_close(s->file);
     for (size_t i = 0; i < s->n_runs; i++)
         free(s->runs[i].buffer);
     free(s->runs);
@@ -78,7 +72,7 @@ void qp_sorter_close(qp_sorter *s)
 
 uint64_t qp_sorter_spilled(const qp_sorter *s)
 {
-    return s->written;
+    return s->file ? qp_scratch_size(s->file) : 0;
 }
 
 /* ---- in memory ---- */
@@ -192,73 +186,22 @@ static void sort_records(const qp_sorter *s, entry *e, size_t n, size_t depth)
 
 /* ---- runs ---- */
 
-static qp_code write_failed(const qp_sorter *s, const char *what, int why, qp_err *err)
-{
-    return qp_fail(err, QP_STORE, "%s: %s a temporary file for sorting, after %llu MB: %s; make room there", s->folder,
-                   what, (unsigned long long)(s->written >> 20), strerror(why));
-}
-
-static qp_code open_file(qp_sorter *s, qp_err *err)
-{
-    char path[4096];
-
-    s->fd = open(s->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (s->fd >= 0)
-        return QP_OK;
-    if (snprintf(path, sizeof path, "%s/quipu-sort-XXXXXX", s->folder) >= (int)sizeof path)
-        return write_failed(s, "cannot make", ENAMETOOLONG, err);
-    s->fd = mkostemp(path, O_CLOEXEC); /* a file system without files that have no name */
-    if (s->fd < 0)
-        return write_failed(s, "cannot make", errno, err);
-    unlink(path);
-    return QP_OK;
-}
-
-static qp_code write_bytes(qp_sorter *s, const char *at, size_t n, qp_err *err)
-{
-    while (n) {
-        ssize_t wrote = pwrite(s->fd, at, n, (off_t)s->written);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0)
-            return write_failed(s, "cannot write", wrote ? errno : ENOSPC, err);
-        at += wrote;
-        n -= (size_t)wrote;
-        s->written += (uint64_t)wrote;
-    }
-    return QP_OK;
-}
-
 static qp_code spill(qp_sorter *s, qp_err *err)
 {
-    qp_code code = s->fd < 0 ? open_file(s, err) : QP_OK;
+    qp_code code = s->file ? QP_OK : qp_scratch_open(s->folder, OUT, &s->file, err);
     struct run *runs = code ? NULL : qp_array_room(s->runs, s->n_runs, &s->cap_runs, sizeof *runs);
-    char *out = runs ? malloc(OUT) : NULL;
-    size_t n = 0;
     entry *e = entries(s);
 
-    if (runs)
-        s->runs = runs;
-    if (!out)
+    if (!runs)
         return code ? code : qp_oom(err);
-    s->runs[s->n_runs] = (struct run){.from = s->written};
+    s->runs = runs;
+    uint64_t from = qp_scratch_size(s->file);
     sort_records(s, e, s->n, 0);
     for (size_t i = 0; i < s->n && !code; i++) {
         qp_str r = record_at(s, (uint64_t)e[i]);
-        if (n && LENGTH + r.n > OUT - n) {
-            code = write_bytes(s, out, n, err);
-            n = 0;
-        }
-        if (!code && LENGTH + r.n > OUT) {
-            code = write_bytes(s, r.at - LENGTH, LENGTH + r.n, err);
-        } else {
-            memcpy(out + n, r.at - LENGTH, LENGTH + r.n);
-            n += LENGTH + r.n;
-        }
+        code = qp_scratch_add(s->file, r.at - LENGTH, LENGTH + r.n, err);
     }
-    code = code ? code : write_bytes(s, out, n, err);
-    free(out);
-    s->runs[s->n_runs++].to = s->written;
+    s->runs[s->n_runs++] = (struct run){.from = from, .to = qp_scratch_size(s->file)};
     s->used = s->n = 0;
     return code;
 }
@@ -309,18 +252,11 @@ static qp_code want_bytes(const qp_sorter *s, struct run *r, size_t n, qp_err *e
     memmove(r->buffer, r->buffer + r->begin, r->end - r->begin);
     r->end -= r->begin;
     r->begin = 0;
-    while (r->end < n) {
-        size_t most = r->to - r->at < r->cap - r->end ? (size_t)(r->to - r->at) : r->cap - r->end;
-        ssize_t got = pread(s->fd, r->buffer + r->end, most, (off_t)r->at);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return qp_fail(err, QP_STORE, "%s: cannot read back what was written for sorting: %s", s->folder,
-                           got ? strerror(errno) : "it ends too early");
-        r->end += (size_t)got;
-        r->at += (uint64_t)got;
-    }
-    return QP_OK;
+    size_t most = r->to - r->at < r->cap - r->end ? (size_t)(r->to - r->at) : r->cap - r->end;
+    qp_code code = qp_scratch_read(s->file, r->at, r->buffer + r->end, most, err);
+    r->end += most;
+    r->at += most;
+    return code || r->end >= n ? code : qp_fail(err, QP_STORE, "%s: a sorted run ends too early", s->folder);
 }
 
 static qp_code next_of_run(const qp_sorter *s, struct run *r, qp_err *err)

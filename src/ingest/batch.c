@@ -11,9 +11,10 @@
 #include "base/file.h"
 #include "base/thread.h"
 #include "ingest/cut.h"
+#include "ingest/tell.h"
 
 enum { MOST = 256, MOST_BYTES = 32 << 20, COMMIT_DOCUMENTS = 256, LONGEST = 1 << 30 /* bytes of a file */ };
-static const double commit_ms = 1000, tell_ms = 100;
+static const double commit_ms = 1000;
 
 struct work {
     qp_item item;
@@ -64,21 +65,10 @@ qp_code qp_job_failed(qp_job *job, const qp_err *why, qp_err *err)
 
 qp_code qp_job_tell(qp_job *job, const char *stage, const char *item, bool last, qp_err *err)
 {
-    const qp_watch *watch = &job->options->watch;
-    double now = qp_now_ms();
-
-    if (watch->progress && (last || now - job->told >= tell_ms)) {
-        job->told = now;
-        watch->progress(watch->user, &(qp_progress){.stage = stage,
-                                                    .item = item,
-                                                    .done = job->done,
-                                                    .total = job->total,
-                                                    .seconds = (now - job->began) / 1e3});
-    }
-    if (qp_cancelled(watch->cancel))
-        return qp_fail(err, QP_STOPPED, "stopped while it was at '%s'; what is done is kept, run it again to go on",
-                       stage);
-    return QP_OK;
+    qp_tell tell = {&job->options->watch, stage, item, job->done, job->total, job->began, job->told};
+    qp_code code = qp_tell_step(&tell, last, err);
+    job->told = tell.told;
+    return code;
 }
 
 qp_code qp_job_commit(qp_job *job, qp_err *err)

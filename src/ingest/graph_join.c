@@ -1,0 +1,170 @@
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "ingest/graph_parts.h"
+
+enum {
+    LOOK = 1 << 14, /* records between two looks */
+    BLOCK = 1024,   /* triples read at once */
+    TRIPLE = 14,    /* bytes of a triple's record: head, tail, relation, weight, the highest byte of each first, as the
+                       order of weights from 0 up is that of their bits */
+    SAME = 10       /* of them what makes two triples one */
+};
+
+qp_code qp_build_look(qp_build *b, qp_err *err)
+{
+    return ++b->looked % LOOK ? QP_OK : qp_tell_step(&b->tell, false, err);
+}
+
+/* Entities out, and for each number that one had in a dictionary a record: dictionary, number, place. */
+static qp_code put_entities(qp_build *b, qp_sorter *named, qp_sorter *places, const qp_build_out *out,
+                            qp_build_counts *counts, qp_err *err)
+{
+    qp_str r;
+    qp_code code = qp_sorter_sort(named, err);
+
+    while (!code) {
+        code = qp_sorter_next(named, &r, err);
+        if (code || !r.at)
+            break;
+        qp_named_record e = qp_named_parse(r);
+        if (counts->entities == UINT32_MAX - 1)
+            return qp_fail(err, QP_STORE, "more than %u entities; '%.*s' is one too many", UINT32_MAX - 1,
+                           (int)(e.name.n < 80 ? e.name.n : 80), e.name.at);
+        code = out->entity(out->ctx, e.scope, e.name, e.text, err);
+        for (size_t i = 0; i < e.mentions.n && !code; i += 8) {
+            char place[12];
+            memcpy(place, e.mentions.at + i, 8);
+            qp_key_put32(place + 8, (uint32_t)counts->entities);
+            code = qp_sorter_add(places, (qp_str){place, sizeof place}, err);
+        }
+        counts->entities++;
+        code = code ? code : qp_build_look(b, err);
+    }
+    return code;
+}
+
+/* The places of a dictionary's numbers. */
+static qp_code load_places(const qp_build *b, size_t dictionary, qp_sorter *places, uint32_t *table, qp_err *err)
+{
+    const struct dictionary *d = &b->dictionaries[dictionary];
+    qp_str r;
+
+    for (uint32_t i = 0; i < d->mentioned; i++) {
+        qp_code code = qp_sorter_next(places, &r, err);
+        if (code)
+            return code;
+        if (r.n != 12 || qp_key_get32(r.at) != dictionary || qp_key_get32(r.at + 4) >= d->names)
+            return qp_fail(err, QP_BUG, "a name of dictionary %zu has no place", dictionary);
+        table[qp_key_get32(r.at + 4)] = qp_key_get32(r.at + 8);
+    }
+    return QP_OK;
+}
+
+static void key_of(char key[TRIPLE], const struct logged *t, const uint32_t *table, const uint16_t *relation)
+{
+    uint16_t place = __builtin_bswap16(relation[t->relation]);
+    uint32_t weight;
+
+    memcpy(&weight, &t->weight, sizeof weight);
+    qp_key_put32(key, table[t->head]);
+    qp_key_put32(key + 4, table[t->tail]);
+    memcpy(key + 8, &place, sizeof place);
+    qp_key_put32(key + 10, weight);
+}
+
+/* Triples as they waited to places, a dictionary at a time. */
+static qp_code place_triples(qp_build *b, qp_sorter *places, const uint16_t *relation, qp_sorter *sorted, qp_err *err)
+{
+    struct logged block[BLOCK];
+    uint64_t at = 0;
+    qp_code code = qp_sorter_sort(places, err);
+
+    for (size_t i = 0; i < b->n_dictionaries && !code; i++) {
+        const struct dictionary *d = &b->dictionaries[i];
+        uint32_t *table = calloc((size_t)d->names + 1, sizeof *table);
+        code = table ? load_places(b, i, places, table, err) : qp_oom(err);
+        for (uint64_t left = d->triples; left && !code;) {
+            size_t n = left < BLOCK ? (size_t)left : BLOCK;
+            code = qp_scratch_read(b->log, at, block, n * sizeof *block, err);
+            for (size_t j = 0; j < n && !code; j++) {
+                char key[TRIPLE];
+                key_of(key, &block[j], table, relation);
+                code = qp_sorter_add(sorted, (qp_str){key, TRIPLE}, err);
+                code = code ? code : qp_build_look(b, err);
+            }
+            at += n * sizeof *block;
+            left -= n;
+        }
+        free(table);
+    }
+    return code;
+}
+
+static qp_code put_triple(const char key[TRIPLE], const qp_build_out *out, qp_build_counts *counts, qp_err *err)
+{
+    uint32_t bits = qp_key_get32(key + 10);
+    uint16_t relation;
+    float weight;
+
+    memcpy(&weight, &bits, sizeof weight);
+    memcpy(&relation, key + 8, sizeof relation);
+    counts->triples++;
+    counts->self_loops += !memcmp(key, key + 4, 4);
+    return out->triple(out->ctx, qp_key_get32(key), __builtin_bswap16(relation), qp_key_get32(key + 4), weight, err);
+}
+
+/* Of equal ones the last, which is the heaviest. */
+static qp_code put_triples(qp_build *b, qp_sorter *sorted, const qp_build_out *out, qp_build_counts *counts,
+                           qp_err *err)
+{
+    char before[TRIPLE] = {0};
+    bool any = false;
+    qp_str r;
+    qp_code code = qp_sorter_sort(sorted, err);
+
+    while (!code) {
+        code = qp_sorter_next(sorted, &r, err);
+        if (code || !r.at)
+            break;
+        b->tell.done++;
+        if (any && memcmp(before, r.at, SAME))
+            code = put_triple(before, out, counts, err);
+        else
+            counts->duplicates += any;
+        any = true;
+        memcpy(before, r.at, TRIPLE);
+        code = code ? code : qp_build_look(b, err);
+    }
+    return code || !any ? code : put_triple(before, out, counts, err);
+}
+
+qp_code qp_build_finish(qp_build *b, const qp_build_out *out, qp_build_counts *counts, qp_err *err)
+{
+    qp_sorter *named = NULL, *places = NULL, *sorted = NULL;
+    uint16_t *relation = calloc(b->n_relations + 1, sizeof *relation);
+    qp_code code = relation ? QP_OK : qp_oom(err);
+
+    *counts = (qp_build_counts){.texts_cut = b->texts_cut};
+    b->tell.began = qp_now_ms();
+    b->tell.total = b->triples;
+    code = code ? code : qp_build_turn(b, err);
+    code = code ? code : qp_build_name(b, &named, counts, err);
+    code = code ? code : qp_build_relations(b, relation, out, counts, err);
+    code = code ? code : qp_sorter_open(b->folder, b->budget / 4, &places, err);
+    code = code ? code : put_entities(b, named, places, out, counts, err);
+    if (named)
+        counts->spilled += qp_sorter_spilled(named);
+    qp_sorter_close(named);
+    code = code ? code : qp_sorter_open(b->folder, b->budget / 2, &sorted, err);
+    code = code ? code : place_triples(b, places, relation, sorted, err);
+    if (places)
+        counts->spilled += qp_sorter_spilled(places) + qp_scratch_on_disk(b->log);
+    qp_sorter_close(places);
+    code = code ? code : put_triples(b, sorted, out, counts, err);
+    if (sorted)
+        counts->spilled += qp_sorter_spilled(sorted);
+    qp_sorter_close(sorted);
+    free(relation);
+    return code ? code : qp_tell_step(&b->tell, true, err);
+}
