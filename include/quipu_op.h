@@ -146,12 +146,18 @@ typedef struct qp_message { /* role: "system", "user", "assistant" */
 typedef struct qp_model {
     void *self;
     const char *name;
-    const char *digest;         /* of weights and settings: the key of cached vectors */
-    uint32_t dim, width, heads; /* of an embedding; of a latent; heads of the last layer (0: not given) */
-    uint32_t terms;             /* of weigh: ids are below it */
-    uint32_t max_tokens;        /* longest input; what is longer is cut */
+    const char *digest;       /* of weights and settings: the key of cached vectors */
+    uint32_t dim, width;      /* of an embedding; of a latent */
+    uint32_t heads, head_dim; /* of attend: query heads of the last layer, and floats of each; 0 without attend */
+    uint32_t terms;           /* of weigh: ids are below it */
+    uint32_t max_tokens;      /* longest input; what is longer is cut */
     /* n x dim floats, unit length. */
     qp_code (*embed)(void *, qp_role, const qp_str *text, uint32_t n, float *out, qp_err *);
+    /* GEAR's head vectors: the attention output of each head of the last layer, before the output projection. n x (heads x
+     * head_dim) floats, heads end to end, not normalised. Of a decoder at the last token, of an encoder the mean over
+     * tokens (GEAR, III-A, leaves it open). They are softmax(Q K^T / sqrt d) V: with grouped queries, heads that share V
+     * are still apart. */
+    qp_code (*attend)(void *, qp_role, const qp_str *text, uint32_t n, float *out, qp_err *);
     /* Learned sparse terms of each text, in the arena (SPLADE: Formal, Piwowarski, Clinchant, SIGIR 2021). */
     qp_code (*weigh)(void *, qp_role, const qp_str *text, uint32_t n, qp_sparse *out, qp_arena *, qp_err *);
     /* n x width: the cross-encoder's [CLS] latent of (query, text) before the head. */

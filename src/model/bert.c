@@ -1,4 +1,4 @@
-/* qp_model on our own encoder: embedders, cross-encoders and sparse encoders of the BERT family. */
+/* qp_model on our own encoder: embedders, cross-encoders, sparse encoders and attention heads of the BERT family. */
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -222,6 +222,13 @@ static qp_code bert_embed(void *self, qp_role role, const qp_str *text, uint32_t
     return code;
 }
 
+/* The heads' outputs lie side by side in a row of the width. */
+static qp_code bert_attend(void *self, qp_role role, const qp_str *text, uint32_t n, float *out, qp_err *err)
+{
+    job j = {.b = self, .take = take_vectors, .out = out};
+    return run_texts(&j, role, text, n, err);
+}
+
 /* ---- learned terms ---- */
 
 /* The terms above 0, in one piece of memory: weights, then ids. */
@@ -443,6 +450,13 @@ static qp_code read_purpose(bert *b, qp_purpose purpose, qp_err *err)
         return qp_fail(err, QP_MODEL, "%s: a BERT encoder cannot write; name a model that generates", b->file.path);
     if (purpose == QP_SPARSE)
         return read_terms(b, err);
+    if (purpose == QP_ATTENTION) {
+        b->pool = QP_POOL_HEADS;
+        b->model.heads = qp_encoder_heads(b->encoder);
+        b->model.head_dim = qp_encoder_width(b->encoder) / b->model.heads;
+        b->model.attend = bert_attend;
+        return QP_OK;
+    }
     if (purpose == QP_RANKER) {
         b->pool = QP_POOL_FIRST;
         b->model.width = qp_encoder_width(b->encoder);
@@ -523,9 +537,9 @@ qp_code qp_model_open_bert(const char *path, qp_purpose purpose, int threads, qp
         bert_close(b);
         return code;
     }
-    static const char *const settings[] = {[QP_EMBEDDER] = "embedder", [QP_RANKER] = "ranker", [QP_SPARSE] = "sparse"};
+    static const char *const settings[] = {
+        [QP_EMBEDDER] = "embedder", [QP_RANKER] = "ranker", [QP_SPARSE] = "sparse", [QP_ATTENTION] = "attention"};
     b->digest = qp_gguf_digest(&b->file, qp_str_of(settings[purpose]));
-    b->model.heads = qp_encoder_heads(b->encoder);
     b->model.name = b->name;
     b->model.digest = b->digest.hex;
     *out = &b->model;

@@ -345,14 +345,22 @@ static uint32_t keep_first(const qp_encoder *e, qp_workspace *w, uint32_t n)
     return n;
 }
 
-static uint32_t run_layer(const qp_encoder *e, qp_workspace *w, const layer *l, uint32_t rows, uint32_t n,
-                          bool first_only)
+/* To `mixed`, head by head: what the layer's output projection reads. */
+static uint32_t run_attention(const qp_encoder *e, qp_workspace *w, const layer *l, uint32_t rows, uint32_t n,
+                              bool first_only)
 {
     run_linear(e, &l->qkv, w->x, rows, false, w->qkv);
     if (first_only)
         rows = keep_first(e, w, n);
     for (uint32_t i = 0; i < n; i++)
         attend(e, w, w->spans + i);
+    return rows;
+}
+
+static uint32_t run_layer(const qp_encoder *e, qp_workspace *w, const layer *l, uint32_t rows, uint32_t n,
+                          bool first_only)
+{
+    rows = run_attention(e, w, l, rows, n, first_only);
     run_linear(e, &l->out, w->mixed, rows, true, w->x);
     for (uint32_t i = 0; i < rows; i++)
         e->kernels->norm(w->x + (size_t)i * e->width, e->width, l->after_attention.gain, l->after_attention.bias,
@@ -373,6 +381,12 @@ static void pool_mean(const qp_encoder *e, const float *x, uint32_t n, float *ou
             out[j] += x[j];
     for (uint32_t j = 0; j < e->width; j++)
         out[j] /= (float)n;
+}
+
+static void pool_means(const qp_encoder *e, const float *rows, const span *s, uint32_t n, float *out)
+{
+    for (uint32_t i = 0; i < n; i++)
+        pool_mean(e, rows + (size_t)s[i].from * e->width, s[i].n, out + (size_t)i * e->width);
 }
 
 static qp_code check_sequence(const qp_encoder *e, const qp_sequence *s, qp_err *err)
@@ -404,12 +418,16 @@ qp_code qp_encoder_run(const qp_encoder *e, qp_workspace *w, const qp_sequence *
         w->spans[i] = (span){from, s[i].n, from, s[i].n};
         embed_rows(e, s + i, w->x + (size_t)from * e->width);
     }
-    for (uint32_t i = 0; i < e->n_layers; i++)
-        rows = run_layer(e, w, e->layers + i, rows, n, pool == QP_POOL_FIRST && i + 1 == e->n_layers);
-    if (pool != QP_POOL_MEAN) /* `rows` are those that are left */
+    const uint32_t last = e->n_layers - 1;
+    for (uint32_t i = 0; i < last; i++)
+        rows = run_layer(e, w, e->layers + i, rows, n, false);
+    if (pool == QP_POOL_HEADS)
+        run_attention(e, w, e->layers + last, rows, n, false);
+    else
+        rows = run_layer(e, w, e->layers + last, rows, n, pool == QP_POOL_FIRST);
+    if (pool == QP_POOL_FIRST || pool == QP_POOL_NONE) /* `rows` are those that are left */
         memcpy(out, w->x, (size_t)rows * e->width * sizeof *out);
     else
-        for (uint32_t i = 0; i < n; i++)
-            pool_mean(e, w->x + (size_t)w->spans[i].from * e->width, w->spans[i].n, out + (size_t)i * e->width);
+        pool_means(e, pool == QP_POOL_HEADS ? w->mixed : w->x, w->spans, n, out);
     return QP_OK;
 }

@@ -14,6 +14,7 @@ typedef enum qp_pool { /* of the last layer's rows */
                        QP_POOL_MEAN,
                        QP_POOL_FIRST, /* that of [CLS] */
                        QP_POOL_NONE,  /* all of them, sequence after sequence */
+                       QP_POOL_HEADS, /* not of its rows but of its attention's, before their projection: their mean */
 } qp_pool;
 
 typedef struct qp_sequence {

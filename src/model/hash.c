@@ -5,6 +5,7 @@
  * Latent of (query, text), 16 wide: place 0..14: the share of the query's distinct terms that the text has, each counted
  * at a place by its hash; place 15: cosine of the two embeddings. Head: their sum. It is linear, so that a score of
  * mixed latents can be worked by hand.
+ * Attention: 4 heads of 16, each made as an embedding of 16 is, by a hash of its own, and left at its length.
  * Learned terms: 30,000 of them, each word is one (by its hash) and weighs 1 + ln of how often it stands there.
  */
 #include <math.h>
@@ -13,10 +14,11 @@
 
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/random.h"
 #include "model/model.h"
 #include "text/terms.h"
 
-enum { WIDTH = 16, DIM = 256, TERMS = 30000 };
+enum { WIDTH = 16, DIM = 256, TERMS = 30000, HEADS = 4, HEAD_DIM = 16 };
 
 typedef struct hashing {
     qp_model model;
@@ -62,6 +64,33 @@ static qp_code hash_embed(void *self, qp_role role, const qp_str *text, uint32_t
         return code;
     for (uint32_t i = 0; i < n; i++)
         embed_one(terms, text[i], m->model.dim, out + (size_t)i * m->model.dim);
+    qp_terms_close(terms);
+    return QP_OK;
+}
+
+/* ---- attention ---- */
+
+static void attend_to_term(void *self, qp_str term, size_t from, size_t to)
+{
+    (void)from, (void)to;
+    float *out = self;
+    qp_random r = qp_random_seed(qp_hash64(term)); /* a number of it for each head */
+    for (int h = 0; h < HEADS; h++, out += HEAD_DIM) {
+        uint64_t x = qp_random_next(&r);
+        out[(x >> 1) % HEAD_DIM] += x & 1 ? 1 : -1;
+    }
+}
+
+static qp_code hash_attend(void *self, qp_role role, const qp_str *text, uint32_t n, float *out, qp_err *err)
+{
+    (void)self, (void)role;
+    qp_terms *terms;
+    qp_code code = qp_terms_open(NULL, &terms, err);
+    if (code)
+        return code;
+    memset(out, 0, (size_t)n * HEADS * HEAD_DIM * sizeof *out);
+    for (uint32_t i = 0; i < n; i++)
+        qp_terms_each(terms, text[i], attend_to_term, out + (size_t)i * HEADS * HEAD_DIM);
     qp_terms_close(terms);
     return QP_OK;
 }
@@ -226,15 +255,19 @@ qp_code qp_model_open_hash(uint32_t dim, qp_purpose purpose, qp_model **out, qp_
         return qp_oom(err);
     dim = dim ? dim : DIM;
     snprintf(m->name, sizeof m->name, "hash:%u", dim);
-    const qp_str made[] = {qp_str_of(m->name), QP_STR("terms")}; /* what is kept by it is not what the embedder made */
-    m->digest = purpose == QP_SPARSE ? qp_digest_parts(made, 2) : qp_digest_of(made[0]);
+    /* What is kept by it is not what the embedder made. */
+    const qp_str made[] = {qp_str_of(m->name), purpose == QP_SPARSE ? QP_STR("terms") : QP_STR("attention")};
+    m->digest = purpose == QP_SPARSE || purpose == QP_ATTENTION ? qp_digest_parts(made, 2) : qp_digest_of(made[0]);
     m->model = (qp_model){.self = m,
                           .name = m->name,
                           .digest = m->digest.hex,
                           .dim = dim,
                           .width = WIDTH,
                           .max_tokens = UINT32_MAX,
+                          .heads = HEADS,
+                          .head_dim = HEAD_DIM,
                           .embed = hash_embed,
+                          .attend = hash_attend,
                           .latent = hash_latent,
                           .head = hash_head,
                           .rank = hash_rank,

@@ -151,6 +151,10 @@ static qp_code set_up(qp_http_model *m, const char *spec, qp_purpose purpose, qp
     if ((code = parse(m, spec, err)))
         return code;
     p = &providers[m->provider];
+    if (purpose == QP_ATTENTION)
+        return qp_fail(err, QP_MODEL,
+                       "%s: shows nothing of its attention; name a model on this machine (quipu model list) or a .gguf",
+                       m->name);
     if (purpose == QP_EMBEDDER ? !p->embeds : purpose == QP_RANKER ? !p->ranks : !p->writes)
         return qp_fail(err, QP_MODEL, "%s: %s offers no %s here", m->name, p->name,
                        purpose == QP_EMBEDDER ? "embeddings"

@@ -1,4 +1,4 @@
-/* qp_model on llama.cpp: embedders and rerankers of other families than BERT, and writers. One context per core, one
+/* qp_model on llama.cpp: embedders, rerankers and attention heads of other families than BERT, and writers. One context per core, one
  * sequence per encode: attention over a batch of sequences is wasted work. */
 #include "model/llama_model.h"
 
@@ -11,7 +11,8 @@
 enum {
     LEAST_TOKENS = 16,
     MOST_TOKENS = 2048
-}; /* of an input, where the file does not say: contexts take memory by it */
+};                   /* of an input, where the file does not say: contexts take memory by it */
+enum { PART = 512 }; /* tokens that a decoder computes at once */
 
 void qp_llama_tokens(const qp_llama *m, qp_str text, bool add_special, bool special, qp_ids *ids)
 {
@@ -29,20 +30,40 @@ void qp_llama_tokens(const qp_llama *m, qp_str text, bool add_special, bool spec
 
 /* ---- contexts ---- */
 
-static struct llama_context *new_context(const qp_llama *m)
+static void free_context(qp_context *c)
+{
+    if (c->llama)
+        llama_free(c->llama);
+    free(c);
+}
+
+static qp_context *new_context(const qp_llama *m)
 {
     struct llama_context_params p = llama_context_default_params();
+    qp_context *c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
     p.n_ctx = p.n_batch = p.n_ubatch = m->model.max_tokens;
     p.n_seq_max = 1;
     p.n_threads = p.n_threads_batch = 1;
     p.embeddings = true;
     p.no_perf = true;
-    return llama_init_from_model(m->llama, p);
+    if (m->attention.heads) {
+        c->tap = m->attention;
+        qp_tap_install(&c->tap, m->llama, &p);
+        if (!m->attention.mean && p.n_ubatch > PART)
+            p.n_ubatch = PART;
+    }
+    if (!(c->llama = llama_init_from_model(m->llama, p))) {
+        free_context(c);
+        return NULL;
+    }
+    return c;
 }
 
-static struct llama_context *take_context(qp_llama *m, qp_err *err)
+static qp_context *take_context(qp_llama *m, qp_err *err)
 {
-    struct llama_context *c = NULL;
+    qp_context *c = NULL;
     pthread_mutex_lock(&m->lock);
     if (m->n_idle)
         c = m->idle[--m->n_idle];
@@ -53,7 +74,7 @@ static struct llama_context *take_context(qp_llama *m, qp_err *err)
     return c;
 }
 
-static void give_context(qp_llama *m, struct llama_context *c)
+static void give_context(qp_llama *m, qp_context *c)
 {
     pthread_mutex_lock(&m->lock);
     bool kept = m->n_idle < m->threads;
@@ -61,7 +82,7 @@ static void give_context(qp_llama *m, struct llama_context *c)
         m->idle[m->n_idle++] = c;
     pthread_mutex_unlock(&m->lock);
     if (!kept)
-        llama_free(c);
+        free_context(c);
 }
 
 /* ---- many inputs over the cores ---- */
@@ -70,8 +91,8 @@ typedef struct job {
     qp_llama *m;
     qp_str prefix, query; /* embed: prefix; rank: query */
     const qp_str *text;
-    float *out; /* dim floats a text, or 1 */
-    struct llama_context **contexts;
+    float *out; /* dim, or heads x head_dim, floats a text, or 1 */
+    qp_context **contexts;
     int share; /* threads of a context */
     bool rank;
 } job;
@@ -161,9 +182,9 @@ static void add_pair(const job *j, qp_str text, qp_ids *ids)
         qp_ids_add(ids, end);
 }
 
-static qp_code take_vector(const job *j, struct llama_context *c, size_t i, qp_err *err)
+static qp_code take_vector(const job *j, const qp_context *c, size_t i, qp_err *err)
 {
-    const float *found = llama_get_embeddings_seq(c, 0);
+    const float *found = llama_get_embeddings_seq(c->llama, 0);
     if (!found)
         return qp_fail(err, QP_MODEL, "%s: gave no vector for text %zu", j->m->path, i);
     if (j->rank) {
@@ -180,16 +201,33 @@ static qp_code take_vector(const job *j, struct llama_context *c, size_t i, qp_e
     return QP_OK;
 }
 
+static qp_code run_tokens(const job *j, qp_context *c, const qp_ids *ids, size_t i, qp_err *err)
+{
+    const qp_llama *m = j->m;
+    llama_memory_t memory = llama_get_memory(c->llama);
+    if (memory) /* what lies in it stays: nobody looks at it */
+        llama_memory_clear(memory, false);
+    if (m->attention.heads) {
+        c->tap.out = j->out + i * m->attention.heads * m->attention.head_dim;
+        c->tap.taken = false;
+    }
+    if (llama_decode(c->llama, llama_batch_get_one(ids->at, (int32_t)ids->n)))
+        return qp_fail(err, QP_MODEL, "%s: failed on text %zu of %u tokens: %s", m->path, i, ids->n, qp_ggml_reason());
+    if (m->attention.heads && !c->tap.taken)
+        return qp_fail(err, QP_MODEL, "%s: showed no attention for text %zu", m->path, i);
+    return m->attention.heads ? QP_OK : take_vector(j, c, i, err);
+}
+
 static qp_code run_text(void *self, int worker, size_t i, qp_err *err)
 {
     job *j = self;
-    struct llama_context **c = j->contexts + worker;
+    qp_context **c = j->contexts + worker;
     qp_ids ids = {0};
     qp_ggml_quiet();
     if (!*c) {
         if (!(*c = take_context(j->m, err)))
             return QP_MODEL;
-        llama_set_n_threads(*c, j->share, j->share);
+        llama_set_n_threads((*c)->llama, j->share, j->share);
     }
     if (j->rank)
         add_pair(j, j->text[i], &ids);
@@ -202,17 +240,11 @@ static qp_code run_text(void *self, int worker, size_t i, qp_err *err)
                     j->m->path, ids.n, j->m->model.max_tokens);
     if (!code && !ids.n) /* an empty text in a vocabulary that adds nothing of its own */
         qp_ids_add(&ids, llama_vocab_eos(j->m->vocab) >= 0 ? llama_vocab_eos(j->m->vocab) : 0);
-    if (!code && llama_get_memory(*c))
-        llama_memory_clear(llama_get_memory(*c), true);
-    if (!code && llama_decode(*c, llama_batch_get_one(ids.at, (int32_t)ids.n)))
-        code =
-            qp_fail(err, QP_MODEL, "%s: failed on text %zu of %u tokens: %s", j->m->path, i, ids.n, qp_ggml_reason());
     if (!code)
-        code = take_vector(j, *c, i, err);
+        code = run_tokens(j, *c, &ids, i, err);
     free(ids.at);
     return code;
 }
-
 static qp_code run_job(job *j, uint32_t n, qp_err *err)
 {
     int threads = j->m->threads;
@@ -229,7 +261,8 @@ static qp_code run_job(job *j, uint32_t n, qp_err *err)
     return code;
 }
 
-static qp_code llama_embed(void *self, qp_role role, const qp_str *text, uint32_t n, float *out, qp_err *err)
+/* Embeddings, or attention: of whichever the contexts are. */
+static qp_code llama_vectors(void *self, qp_role role, const qp_str *text, uint32_t n, float *out, qp_err *err)
 {
     qp_llama *m = self;
     job j = {.m = m,
@@ -265,7 +298,7 @@ static void llama_close(void *self)
     qp_llama *m = self;
     qp_generator_close(m->generator);
     while (m->n_idle)
-        llama_free(m->idle[--m->n_idle]);
+        free_context(m->idle[--m->n_idle]);
     if (m->llama)
         llama_model_free(m->llama);
     pthread_mutex_destroy(&m->lock);
@@ -283,7 +316,7 @@ static char *copy_text(qp_str s)
 }
 
 /* What the file says, read before llama.cpp loads it: the header proves that the tensors are all there. */
-static qp_code read_file(qp_llama *m, qp_err *err)
+static qp_code read_file(qp_llama *m, qp_purpose purpose, qp_err *err)
 {
     qp_gguf g;
     qp_code code = qp_gguf_open(m->path, &g, err);
@@ -294,7 +327,7 @@ static qp_code read_file(qp_llama *m, qp_err *err)
     m->query_prefix = copy_text(qp_gguf_text(&g, QP_KEY_QUERY_PREFIX));
     m->passage_prefix = copy_text(qp_gguf_text(&g, QP_KEY_PASSAGE_PREFIX));
     m->modern_bert = qp_str_eq(qp_gguf_text(&g, "general.architecture"), QP_STR("modern-bert"));
-    m->digest = qp_gguf_digest(&g, QP_STR("llama"));
+    m->digest = qp_gguf_digest(&g, purpose == QP_ATTENTION ? QP_STR("llama attention") : QP_STR("llama"));
     if (!m->query_prefix || !m->passage_prefix)
         code = qp_oom(err);
     if (!code && !qp_gguf_texts(&g, "tokenizer.ggml.tokens"))
@@ -314,7 +347,7 @@ static qp_code load(qp_llama *m, qp_err *err)
     return QP_OK;
 }
 
-static qp_code read_pooling(qp_llama *m, qp_purpose purpose, qp_err *err)
+static qp_code read_length(qp_llama *m, qp_err *err)
 {
     uint32_t trained = (uint32_t)llama_model_n_ctx_train(m->llama);
     if (!m->model.max_tokens || m->model.max_tokens > trained)
@@ -322,10 +355,15 @@ static qp_code read_pooling(qp_llama *m, qp_purpose purpose, qp_err *err)
     if (m->model.max_tokens < LEAST_TOKENS)
         return qp_fail(err, QP_MODEL, "%s: its context of %u tokens is too short for a text", m->path,
                        m->model.max_tokens);
-    struct llama_context *c = take_context(m, err);
+    return QP_OK;
+}
+
+static qp_code read_pooling(qp_llama *m, qp_purpose purpose, qp_err *err)
+{
+    qp_context *c = take_context(m, err);
     if (!c)
         return QP_MODEL;
-    enum llama_pooling_type pooling = llama_pooling_type(c);
+    enum llama_pooling_type pooling = llama_pooling_type(c->llama);
     give_context(m, c);
     bool ranks = pooling == LLAMA_POOLING_TYPE_RANK;
     if (purpose == QP_RANKER && !ranks)
@@ -341,10 +379,17 @@ static qp_code set_purpose(qp_llama *m, qp_purpose purpose, qp_err *err)
 {
     if (purpose == QP_WRITER)
         return qp_generator_open(m, err);
-    qp_code code = read_pooling(m, purpose, err);
-    if (purpose == QP_EMBEDDER) {
+    qp_code code = read_length(m, err);
+    if (!code)
+        code = purpose == QP_ATTENTION ? qp_tap_probe(m->llama, m->path, &m->attention, err)
+                                       : read_pooling(m, purpose, err);
+    if (purpose == QP_ATTENTION) {
+        m->model.heads = m->attention.heads;
+        m->model.head_dim = m->attention.head_dim;
+        m->model.attend = llama_vectors;
+    } else if (purpose == QP_EMBEDDER) {
         m->model.dim = (uint32_t)llama_model_n_embd_out(m->llama);
-        m->model.embed = llama_embed;
+        m->model.embed = llama_vectors;
     } else {
         m->model.rank = llama_rank;
     }
@@ -363,7 +408,7 @@ qp_code qp_model_open_llama(const char *path, qp_purpose purpose, int threads, q
     m->idle = calloc((size_t)m->threads, sizeof *m->idle);
     m->model =
         (qp_model){.self = m, .name = m->name, .digest = m->digest.hex, .count = llama_count, .close = llama_close};
-    qp_code code = m->path && m->name && m->idle ? read_file(m, err) : qp_oom(err);
+    qp_code code = m->path && m->name && m->idle ? read_file(m, purpose, err) : qp_oom(err);
     if (!code)
         code = load(m, err);
     if (!code)

@@ -1,15 +1,21 @@
-/* What llama.c (opening, embedding, ranking) and generator.c (generating) share. */
+/* What llama.c (opening, embedding, attending, ranking) and generator.c (generating) share. */
 #ifndef QP_MODEL_LLAMA_MODEL_H
 #define QP_MODEL_LLAMA_MODEL_H
 
 #include <llama.h>
 #include <pthread.h>
 
+#include "model/attention.h"
 #include "model/gguf.h"
 #include "model/model.h"
 #include "model/wordpiece.h"
 
 typedef struct qp_generator qp_generator;
+
+typedef struct qp_context { /* one sequence at a time */
+    struct llama_context *llama;
+    qp_tap tap; /* where the model is open for its attention */
+} qp_context;
 
 typedef struct qp_llama {
     qp_model model;
@@ -20,8 +26,9 @@ typedef struct qp_llama {
     bool modern_bert;
     int threads;
     char *query_prefix, *passage_prefix;
-    pthread_mutex_t lock;        /* of the two below */
-    struct llama_context **idle; /* contexts nobody uses now, one sequence each */
+    qp_tap attention;     /* heads: 0 where the model is open for something else */
+    pthread_mutex_t lock; /* of the two below */
+    qp_context **idle;    /* contexts nobody uses now */
     int n_idle;
     qp_generator *generator;
 } qp_llama;

@@ -13,6 +13,7 @@ static bool can(const qp_model *m, qp_purpose purpose)
     case QP_RANKER: return m->rank;
     case QP_WRITER: return m->generate;
     case QP_SPARSE: return m->weigh;
+    case QP_ATTENTION: return m->attend;
     case QP_PURPOSES: break;
     }
     return false;
@@ -55,7 +56,8 @@ static qp_code open_named(qp_purpose purpose, const char *name, int threads, qp_
 
 qp_code qp_model_open(qp_purpose purpose, const char *name, int threads, qp_model **out, qp_err *err)
 {
-    static const char *const wanted[] = {"an embedder", "a reranker", "a writer", "a sparse encoder"};
+    static const char *const wanted[] = {"an embedder", "a reranker", "a writer", "a sparse encoder",
+                                         "a model whose attention can be read"};
     qp_model *m = NULL;
     qp_code code;
     if (name && (!strcmp(name, "hash") || !strncmp(name, "hash:", 5)))

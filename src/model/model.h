@@ -8,7 +8,14 @@
 #include "base/err.h"
 #include "quipu_op.h"
 
-typedef enum qp_purpose { QP_EMBEDDER, QP_RANKER, QP_WRITER, QP_SPARSE, QP_PURPOSES } qp_purpose;
+typedef enum qp_purpose {
+    QP_EMBEDDER,
+    QP_RANKER,
+    QP_WRITER,
+    QP_SPARSE,
+    QP_ATTENTION, /* attend: any model on this machine, whatever the registry says it is for; default: the writer's */
+    QP_PURPOSES
+} qp_purpose;
 
 /* `name`: a registered name, a .gguf file, "hash" or "hash:DIM" (no weights; for tests and offline first steps),
  * "openai:MODEL@URL", "ollama:MODEL@URL", "jina:MODEL@URL", "cohere:MODEL@URL" (keys from the environment; "@URL" may

@@ -8,8 +8,13 @@
 #include "base/file.h"
 #include "base/share.h"
 
-static const char *const purposes[QP_PURPOSES] = {
-    [QP_EMBEDDER] = "embedder", [QP_RANKER] = "reranker", [QP_WRITER] = "writer", [QP_SPARSE] = "sparse encoder"};
+static const char *const purposes[QP_PURPOSES] = {[QP_EMBEDDER] = "embedder",
+                                                  [QP_RANKER] = "reranker",
+                                                  [QP_WRITER] = "writer",
+                                                  [QP_SPARSE] = "sparse encoder",
+                                                  [QP_ATTENTION] = "attention model"};
+
+enum { KINDS = QP_ATTENTION }; /* what a registered model is: one of those before it */
 
 const char *qp_purpose_name(qp_purpose purpose)
 {
@@ -112,10 +117,10 @@ static void read_model(reader *r, yyjson_val *item, qp_model_entry *m)
     r->model = m->name ? m->name : r->model;
     const char *kind = text(r, item, "kind");
     int k = 0;
-    while (k < QP_PURPOSES && (!kind || strcmp(kind, purposes[k])))
+    while (k < KINDS && (!kind || strcmp(kind, purposes[k])))
         k++;
-    m->purpose = (qp_purpose)(k % QP_PURPOSES);
-    if (!m->name || k == QP_PURPOSES)
+    m->purpose = (qp_purpose)(k % KINDS);
+    if (!m->name || k == KINDS)
         refuse(r, "wants a name and a kind (embedder, reranker, writer or sparse encoder)");
     m->about = text(r, item, "about");
     m->license = text(r, item, "license");
@@ -189,8 +194,9 @@ const qp_model_entry *qp_registry_get(const qp_registry *r, const char *name)
 
 const qp_model_entry *qp_registry_standard(const qp_registry *r, qp_purpose purpose)
 {
+    const qp_purpose kind = purpose == QP_ATTENTION ? QP_WRITER : purpose; /* GEAR's heads are a decoder's */
     for (size_t i = 0; i < r->n; i++)
-        if (r->model[i].purpose == purpose && r->model[i].standard)
+        if (r->model[i].purpose == kind && r->model[i].standard)
             return &r->model[i];
     return NULL;
 }
@@ -274,12 +280,12 @@ qp_code qp_registry_find(qp_purpose purpose, const char *name, char **path, qp_a
         return find_unregistered(&r, name, path, mem, err);
     if (!m)
         return qp_fail(err, QP_MODEL, "the registry names no default %s; give one by name", purposes[purpose]);
-    if (m->purpose != purpose)
+    if (m->purpose != purpose && purpose != QP_ATTENTION)
         return qp_fail(err, QP_MODEL, "the model '%s' is for use as %s, not as %s", m->name, purposes[m->purpose],
                        purposes[purpose]);
     code = qp_registry_locate(m, path, mem, err);
     if (!code && !*path)
         code = qp_fail(err, QP_MODEL, "the %s '%s' is not on this machine yet; fetch it: quipu model pull %s",
-                       purposes[purpose], m->name, m->name);
+                       purposes[m->purpose], m->name, m->name);
     return code;
 }

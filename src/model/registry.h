@@ -49,7 +49,8 @@ qp_code qp_registry_parse(qp_str json, const char *where, qp_registry *, qp_aren
 const qp_model_entry *qp_registry_get(const qp_registry *, const char *name); /* or null */
 /* The default of a purpose, or null. */
 const qp_model_entry *qp_registry_standard(const qp_registry *, qp_purpose);
-const char *qp_purpose_name(qp_purpose); /* "embedder", "reranker", "writer", "sparse encoder" */
+/* "embedder", "reranker", "writer", "sparse encoder", "attention model" */
+const char *qp_purpose_name(qp_purpose);
 
 /* The folder of models, which may not be there yet, and the file that a name has in it. QP_INPUT for a name with other
  * than letters, digits, '.', '_' and '-'. */

@@ -1,5 +1,5 @@
 """A tiny language model with random weights: tests/reference/llama/tiny.gguf. It writes nonsense, but by the rules: a
-byte-level vocabulary, ChatML, a context of 256."""
+byte-level vocabulary, ChatML, a context of 256. heads.py makes another of its kind."""
 import os
 
 import gguf
@@ -16,22 +16,21 @@ def byte_names():
     return [chr(b) if b in plain else chr(next(extra)) for b in range(256)]
 
 
-def main():
-    os.makedirs(HERE, exist_ok=True)
+def write(path, name, blocks, kv_heads, seed):
     tokens = [*byte_names(), "ab", "<|im_start|>", "<|im_end|>"]
-    random = np.random.default_rng(11)
+    random = np.random.default_rng(seed)
 
     def some(*shape, scale=0.35):
         return (random.standard_normal(shape) * scale).astype(np.float32)
 
-    w = gguf.GGUFWriter(os.path.join(HERE, "tiny.gguf"), "llama")
-    w.add_name("tiny writer")
+    w = gguf.GGUFWriter(path, "llama")
+    w.add_name(name)
     w.add_context_length(CONTEXT)
     w.add_embedding_length(WIDTH)
     w.add_feed_forward_length(FEED)
-    w.add_block_count(1)
+    w.add_block_count(blocks)
     w.add_head_count(HEADS)
-    w.add_head_count_kv(HEADS)
+    w.add_head_count_kv(kv_heads)
     w.add_layer_norm_rms_eps(1e-5)
     w.add_rope_dimension_count(WIDTH // HEADS)
     w.add_vocab_size(len(tokens))
@@ -48,16 +47,24 @@ def main():
     w.add_tensor("token_embd.weight", some(len(tokens), WIDTH, scale=1))
     w.add_tensor("output_norm.weight", np.ones(WIDTH, np.float32))
     w.add_tensor("output.weight", some(len(tokens), WIDTH))
-    for name, rows, columns in [("attn_q", WIDTH, WIDTH), ("attn_k", WIDTH, WIDTH), ("attn_v", WIDTH, WIDTH),
-                                ("attn_output", WIDTH, WIDTH), ("ffn_gate", FEED, WIDTH), ("ffn_up", FEED, WIDTH),
-                                ("ffn_down", WIDTH, FEED)]:
-        w.add_tensor(f"blk.0.{name}.weight", some(rows, columns))
-    for name in ("attn_norm", "ffn_norm"):
-        w.add_tensor(f"blk.0.{name}.weight", np.ones(WIDTH, np.float32))
+    kv = WIDTH // HEADS * kv_heads
+    for block in range(blocks):
+        for part, rows, columns in [("attn_q", WIDTH, WIDTH), ("attn_k", kv, WIDTH), ("attn_v", kv, WIDTH),
+                                    ("attn_output", WIDTH, WIDTH), ("ffn_gate", FEED, WIDTH), ("ffn_up", FEED, WIDTH),
+                                    ("ffn_down", WIDTH, FEED)]:
+            w.add_tensor(f"blk.{block}.{part}.weight", some(rows, columns))
+        for part in ("attn_norm", "ffn_norm"):
+            w.add_tensor(f"blk.{block}.{part}.weight", np.ones(WIDTH, np.float32))
     w.write_header_to_file()
     w.write_kv_data_to_file()
     w.write_tensors_to_file()
     w.close()
 
 
-main()
+def main():
+    os.makedirs(HERE, exist_ok=True)
+    write(os.path.join(HERE, "tiny.gguf"), "tiny writer", blocks=1, kv_heads=HEADS, seed=11)
+
+
+if __name__ == "__main__":
+    main()

@@ -2,6 +2,7 @@
  *
  *   tokens  {"text"}           [ids], [CLS] and [SEP] not among them
  *   embed   {"text"}           [vector]
+ *   heads   {"text"}           [each head's vector, end to end]
  *   rank    {"query", "text"}  [head(H), then H]
  *   llama   {"query", "text"}  [the score that llama.cpp gives by its own graph] */
 #include <stdio.h>
@@ -52,6 +53,10 @@ static void answer(const char *what, const qp_model *m, yyjson_val *line, float 
         if (m->embed(m->self, QP_PASSAGE, &text, 1, out, &err))
             leave(err.message);
         print_floats(out, m->dim);
+    } else if (!strcmp(what, "heads")) {
+        if (m->attend(m->self, QP_PASSAGE, &text, 1, out, &err))
+            leave(err.message);
+        print_floats(out, m->heads * m->head_dim);
     } else if (!strcmp(what, "rank")) {
         if (m->latent(m->self, query, &text, 1, out + 1, &err) || m->head(m->self, out + 1, 1, out, &err))
             leave(err.message);
@@ -76,7 +81,10 @@ static void open_all(const char *what, const char *path, qp_tokenizer *t, qp_mod
     } else if (!strcmp(what, "llama")) {
         code = qp_model_open_llama(path, QP_RANKER, 1, m, &err);
     } else {
-        code = qp_model_open(strcmp(what, "rank") ? QP_EMBEDDER : QP_RANKER, path, 1, m, &err);
+        code = qp_model_open(!strcmp(what, "rank")    ? QP_RANKER
+                             : !strcmp(what, "heads") ? QP_ATTENTION
+                                                      : QP_EMBEDDER,
+                             path, 1, m, &err);
     }
     if (code)
         leave(err.message);
@@ -89,10 +97,10 @@ int main(int argc, char **argv)
     char *line = NULL;
     size_t room = 0;
     ssize_t n;
-    if (argc != 3 || !strstr(" tokens embed rank llama ", argv[1]))
-        leave("tokens|embed|rank|llama MODEL.gguf were wanted");
+    if (argc != 3 || !strstr(" tokens embed heads rank llama ", argv[1]))
+        leave("tokens|embed|heads|rank|llama MODEL.gguf were wanted");
     open_all(argv[1], argv[2], &tokens, &m);
-    float *out = calloc(m ? m->dim + m->width + 1 : 1, sizeof *out);
+    float *out = calloc(m ? m->dim + m->width + m->heads * m->head_dim + 1 : 1, sizeof *out);
     while (out && (n = getline(&line, &room, stdin)) > 0) {
         yyjson_doc *doc = yyjson_read(line, (size_t)n, 0);
         if (!doc)

@@ -271,6 +271,7 @@ static void bad_specs(void **state)
         {"openai:m", QP_RANKER, QP_MODEL},
         {"cohere:m", QP_EMBEDDER, QP_MODEL},
         {"jina:m", QP_WRITER, QP_MODEL},
+        {"ollama:m", QP_ATTENTION, QP_MODEL},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         qp_model *m;
