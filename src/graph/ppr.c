@@ -1,0 +1,143 @@
+#include "graph/ppr.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "graph/ppr_space.h"
+
+static const struct {
+    const char *name;
+    double tolerance;
+    qp_code (*run)(ppr_run *, qp_err *);
+} engines[QP_PPR_ENGINES] = {
+    [QP_PPR_AUTO] = {"auto", 0, NULL},
+    [QP_PPR_EXACT] = {"exact", 1e-9, ppr_exact},
+    [QP_PPR_BOUNDED] = {"bounded", 1e-4, ppr_bounded},
+    [QP_PPR_FAST] = {"fast", 5e-6, ppr_fast},
+    [QP_PPR_FORA] = {"fora", .5, ppr_fora},
+    [QP_PPR_BACKWARD] = {"backward", 1e-6, ppr_backward},
+};
+
+const char *qp_ppr_engine_name(qp_ppr_engine e)
+{
+    return e < QP_PPR_ENGINES ? engines[e].name : "?";
+}
+
+qp_code ppr_stopped(qp_err *err)
+{
+    return qp_fail(err, QP_STOPPED, "PPR was cancelled");
+}
+
+qp_code ppr_rank(ppr_run *run, qp_rank *rank, uint32_t n, qp_err *err)
+{
+    uint32_t top = run->query->top;
+    return qp_rank_init(rank, top && top < n ? top : n, run->mem, err);
+}
+
+void ppr_answer(ppr_run *run, qp_rank *rank)
+{
+    qp_rank_sort(rank);
+    run->result->at = rank->at;
+    run->result->n = (uint32_t)rank->n;
+}
+
+static qp_ppr_engine choose(const qp_chain *c, const qp_ppr_query *q)
+{
+    uint64_t size = c->out.n + c->out.start[c->out.n];
+    bool dense = q->top == 0 || q->top > QP_CHAIN_HUBS || q->n_seeds > c->out.n / 64;
+    return size <= 1u << 18 || dense ? QP_PPR_EXACT : QP_PPR_FAST;
+}
+
+static qp_code check(const qp_chain *c, const qp_ppr_query *q, qp_err *err)
+{
+    if (!(q->alpha > 0 && q->alpha < 1))
+        return qp_fail(err, QP_USAGE, "ppr: alpha (the probability of a restart) is %g: wanted above 0 and below 1",
+                       q->alpha);
+    if (!(q->tolerance >= 0 && q->tolerance < 1))
+        return qp_fail(err, QP_USAGE, "ppr: tolerance is %g: wanted from 0 (the engine's own) to below 1",
+                       q->tolerance);
+    if ((unsigned)q->engine >= QP_PPR_ENGINES || (unsigned)q->dangling > QP_PPR_UNIFORM)
+        return qp_fail(err, QP_USAGE, "ppr: engine %d or dangling rule %d is none", q->engine, q->dangling);
+    if (q->engine == QP_PPR_BACKWARD && (!c->undirected || q->n_seeds != 1))
+        return qp_fail(err, QP_USAGE, "ppr: backward wants an undirected graph and one seed, not %u%s", q->n_seeds,
+                       c->undirected ? "" : " on a directed one");
+    if (q->walks && (q->walks->n != c->out.n || q->walks->alpha != q->alpha))
+        return qp_fail(err, QP_USAGE, "ppr: the walks are of %u nodes and alpha %g, the query of %u and %g",
+                       q->walks->n, q->walks->alpha, c->out.n, q->alpha);
+    if (!q->n_seeds)
+        return qp_fail(err, QP_INPUT, "ppr: no node to start from");
+    return QP_OK;
+}
+
+typedef struct seed {
+    uint32_t node;
+    double weight;
+} seed;
+
+static int by_node(const void *left, const void *right)
+{
+    const seed *a = left, *b = right;
+    return (a->node > b->node) - (a->node < b->node);
+}
+
+static qp_code read_seeds(const qp_chain *c, const qp_ppr_query *q, seed *all, double *sum, qp_err *err)
+{
+    *sum = 0;
+    for (uint32_t i = 0; i < q->n_seeds; i++) {
+        double w = q->weight ? q->weight[i] : 1;
+        if (q->seed[i] >= c->out.n)
+            return qp_fail(err, QP_INPUT, "ppr: seed %u is not there: the graph has %u nodes", q->seed[i], c->out.n);
+        if (!(w >= 0 && w < INFINITY))
+            return qp_fail(err, QP_INPUT, "ppr: seed %u weighs %g: wanted a finite number from 0 up", q->seed[i], w);
+        all[i] = (seed){q->seed[i], w};
+        *sum += w;
+    }
+    return *sum > 0 ? QP_OK : qp_fail(err, QP_INPUT, "ppr: all %u seeds weigh 0", q->n_seeds);
+}
+
+/* Seeds in order of their ids: then sums do not depend on the order in which they were given. */
+static qp_code settle_seeds(ppr_run *run, qp_err *err)
+{
+    const qp_ppr_query *q = run->query;
+    seed *all = qp_new(run->mem, seed, q->n_seeds);
+    uint32_t *node = qp_new(run->mem, uint32_t, q->n_seeds), n = 0;
+    double *weight = qp_new(run->mem, double, q->n_seeds), sum;
+    if (!all || !node || !weight)
+        return qp_oom(err);
+    qp_code code = read_seeds(run->chain, q, all, &sum, err);
+    if (code)
+        return code;
+    qsort(all, q->n_seeds, sizeof *all, by_node);
+    for (uint32_t i = 0; i < q->n_seeds; i++) {
+        if (all[i].weight == 0)
+            continue;
+        if (!n || node[n - 1] != all[i].node) {
+            node[n] = all[i].node;
+            weight[n++] = 0;
+        }
+        weight[n - 1] += all[i].weight / sum;
+    }
+    run->seed = node;
+    run->weight = weight;
+    run->n_seeds = n;
+    return QP_OK;
+}
+
+qp_code qp_ppr(qp_ppr_space *space, const qp_ppr_query *q, qp_arena *mem, qp_ppr_result *result, qp_err *err)
+{
+    ppr_run run = {.space = space, .chain = space->chain, .query = q, .mem = mem, .result = result};
+    *result = (qp_ppr_result){.error = -1, .engine = q->engine};
+    qp_code code = check(space->chain, q, err);
+    if (code == QP_OK)
+        code = settle_seeds(&run, err);
+    if (code)
+        return code;
+    if (q->engine == QP_PPR_AUTO)
+        result->engine = choose(space->chain, q);
+    run.tolerance = q->tolerance > 0 ? q->tolerance : engines[result->engine].tolerance;
+    double least = result->engine == QP_PPR_EXACT && q->single ? 1e-6 : 1e-15; /* rounding moves more than that */
+    run.tolerance = fmax(run.tolerance, least);
+    code = engines[result->engine].run(&run, err);
+    ppr_space_reset(space);
+    return code;
+}
