@@ -1,7 +1,6 @@
 #include "graph/ppr.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "graph/ppr_space.h"
 
@@ -64,62 +63,6 @@ static qp_code check(const qp_chain *c, const qp_ppr_query *q, qp_err *err)
     if (q->walks && (q->walks->n != c->out.n || q->walks->alpha != q->alpha))
         return qp_fail(err, QP_USAGE, "ppr: the walks are of %u nodes and alpha %g, the query of %u and %g",
                        q->walks->n, q->walks->alpha, c->out.n, q->alpha);
-    if (!q->n_seeds)
-        return qp_fail(err, QP_INPUT, "ppr: no node to start from");
-    return QP_OK;
-}
-
-typedef struct seed {
-    uint32_t node;
-    double weight;
-} seed;
-
-static int by_node(const void *left, const void *right)
-{
-    const seed *a = left, *b = right;
-    return (a->node > b->node) - (a->node < b->node);
-}
-
-static qp_code read_seeds(const qp_chain *c, const qp_ppr_query *q, seed *all, double *sum, qp_err *err)
-{
-    *sum = 0;
-    for (uint32_t i = 0; i < q->n_seeds; i++) {
-        double w = q->weight ? q->weight[i] : 1;
-        if (q->seed[i] >= c->out.n)
-            return qp_fail(err, QP_INPUT, "ppr: seed %u is not there: the graph has %u nodes", q->seed[i], c->out.n);
-        if (!(w >= 0 && w < INFINITY))
-            return qp_fail(err, QP_INPUT, "ppr: seed %u weighs %g: wanted a finite number from 0 up", q->seed[i], w);
-        all[i] = (seed){q->seed[i], w};
-        *sum += w;
-    }
-    return *sum > 0 ? QP_OK : qp_fail(err, QP_INPUT, "ppr: all %u seeds weigh 0", q->n_seeds);
-}
-
-/* Seeds in order of their ids: then sums do not depend on the order in which they were given. */
-static qp_code settle_seeds(ppr_run *run, qp_err *err)
-{
-    const qp_ppr_query *q = run->query;
-    seed *all = qp_new(run->mem, seed, q->n_seeds);
-    uint32_t *node = qp_new(run->mem, uint32_t, q->n_seeds), n = 0;
-    double *weight = qp_new(run->mem, double, q->n_seeds), sum;
-    if (!all || !node || !weight)
-        return qp_oom(err);
-    qp_code code = read_seeds(run->chain, q, all, &sum, err);
-    if (code)
-        return code;
-    qsort(all, q->n_seeds, sizeof *all, by_node);
-    for (uint32_t i = 0; i < q->n_seeds; i++) {
-        if (all[i].weight == 0)
-            continue;
-        if (!n || node[n - 1] != all[i].node) {
-            node[n] = all[i].node;
-            weight[n++] = 0;
-        }
-        weight[n - 1] += all[i].weight / sum;
-    }
-    run->seed = node;
-    run->weight = weight;
-    run->n_seeds = n;
     return QP_OK;
 }
 
@@ -129,7 +72,7 @@ qp_code qp_ppr(qp_ppr_space *space, const qp_ppr_query *q, qp_arena *mem, qp_ppr
     *result = (qp_ppr_result){.error = -1, .engine = q->engine};
     qp_code code = check(space->chain, q, err);
     if (code == QP_OK)
-        code = settle_seeds(&run, err);
+        code = qp_seeds_make(q->seed, q->weight, q->n_seeds, space->chain->out.n, mem, &run.seeds, err);
     if (code)
         return code;
     if (q->engine == QP_PPR_AUTO)

@@ -72,7 +72,7 @@ qp_code ppr_backward(ppr_run *run, qp_err *err)
     const qp_ppr_query *q = run->query;
     const qp_ppr_space *s = run->space;
     backward b = {run->space, run->chain, q->cancel, q->alpha, run->tolerance, 0, run->result};
-    uint32_t seed = run->seed[0];
+    uint32_t seed = run->seeds.node[0];
     double own = qp_chain_sum(run->chain, seed);
     qp_rank best;
     if (!(own > 0) && q->dangling == QP_PPR_UNIFORM)

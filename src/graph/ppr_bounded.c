@@ -72,8 +72,8 @@ static void settle_loose(bounded *b, double worth)
     double loose = b->loose;
     if (b->run->query->dangling == QP_PPR_RESTART) {
         b->loose = 0;
-        for (uint32_t i = 0; i < b->run->n_seeds; i++)
-            give(b, b->run->seed[i], loose * b->run->weight[i]);
+        for (uint32_t i = 0; i < b->run->seeds.n; i++)
+            give(b, b->run->seeds.node[i], loose * b->run->seeds.weight[i]);
     } else if (loose > worth) {
         b->loose = 0;
         touch_all(b);
@@ -182,8 +182,8 @@ qp_code ppr_bounded(ppr_run *run, qp_err *err)
     if (code)
         return code;
     bounded b = {.run = run, .chain = run->chain, .mass = run->space->mass, .alpha = run->query->alpha, .left = 1};
-    for (uint32_t i = 0; i < run->n_seeds; i++)
-        give(&b, run->seed[i], run->weight[i]);
+    for (uint32_t i = 0; i < run->seeds.n; i++)
+        give(&b, run->seeds.node[i], run->seeds.weight[i]);
     code = run_epochs(&b, err);
     if (code)
         return code;

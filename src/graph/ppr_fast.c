@@ -38,10 +38,10 @@ static part_left *find_part(const tail *t, uint32_t part)
 
 static void gather_parts(tail *t, const ppr_run *run)
 {
-    for (uint32_t i = 0; i < run->n_seeds; i++)
-        t->of[i].part = t->chain->part[run->seed[i]];
-    qsort(t->of, run->n_seeds, sizeof *t->of, by_part);
-    for (uint32_t i = 0; i < run->n_seeds; i++)
+    for (uint32_t i = 0; i < run->seeds.n; i++)
+        t->of[i].part = t->chain->part[run->seeds.node[i]];
+    qsort(t->of, run->seeds.n, sizeof *t->of, by_part);
+    for (uint32_t i = 0; i < run->seeds.n; i++)
         if (!t->n || t->of[t->n - 1].part != t->of[i].part)
             t->of[t->n++] = t->of[i];
 }
@@ -69,7 +69,7 @@ static qp_code make_tail(tail *t, const ppr_push *x, qp_err *err)
 {
     ppr_run *run = x->run;
     const qp_chain *c = run->chain;
-    *t = (tail){.chain = c, .alpha = run->query->alpha, .of = qp_new(run->mem, part_left, run->n_seeds)};
+    *t = (tail){.chain = c, .alpha = run->query->alpha, .of = qp_new(run->mem, part_left, run->seeds.n)};
     if (!t->of)
         return qp_oom(err);
     gather_parts(t, run);

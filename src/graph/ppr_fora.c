@@ -73,8 +73,7 @@ static qp_code attempt(fora *f, ppr_run *run, double delta, qp_rank *best, qp_er
     f->omega = ppr_walks_wanted(c, epsilon, delta);
     ppr_space_reset(run->space);
     qp_code code = ppr_push_run(&f->push, run, 1 / sqrt(arcs * f->omega), err);
-    if (code == QP_OK)
-        code = ppr_walker_make(&f->walker, run, err);
+    f->walker = ppr_walker_make(run);
     if (code == QP_OK)
         code = walk_all(f, err);
     if (code)

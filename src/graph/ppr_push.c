@@ -50,8 +50,8 @@ static void settle_loose(ppr_push *x)
         x->spread += loose;
         return;
     }
-    for (uint32_t i = 0; loose > 0 && i < x->run->n_seeds; i++)
-        give(x, x->run->seed[i], (float)(loose * x->run->weight[i]));
+    for (uint32_t i = 0; loose > 0 && i < x->run->seeds.n; i++)
+        give(x, x->run->seeds.node[i], (float)(loose * x->run->seeds.weight[i]));
 }
 
 /* The rows of the next few nodes are asked for while this one is pushed: most rows are shorter than the way to memory. */
@@ -80,8 +80,8 @@ qp_code ppr_push_run(ppr_push *x, ppr_run *run, double epsilon, qp_err *err)
     if (code)
         return code;
     *x = (ppr_push){.run = run, .node = s->node, .alpha = (float)run->query->alpha, .epsilon = (float)epsilon};
-    for (uint32_t i = 0; i < run->n_seeds; i++)
-        give(x, run->seed[i], (float)run->weight[i]);
+    for (uint32_t i = 0; i < run->seeds.n; i++)
+        give(x, run->seeds.node[i], (float)run->seeds.weight[i]);
     while (code == QP_OK && x->n_next) {
         uint32_t *now = s->next, n = x->n_next;
         s->next = s->now;

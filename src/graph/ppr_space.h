@@ -3,6 +3,7 @@
 #define QP_GRAPH_PPR_SPACE_H
 
 #include "graph/ppr.h"
+#include "graph/seeds.h"
 
 /* A node of fast, fora and backward: 16 bytes, so that a touch is one cache line. */
 typedef struct ppr_node {
@@ -28,14 +29,12 @@ struct qp_ppr_space {
     size_t dense_size;
 };
 
-/* A query, checked: the seeds distinct and rising, their weights summing to 1. */
+/* A query, checked. */
 typedef struct ppr_run {
     qp_ppr_space *space;
     const qp_chain *chain;
     const qp_ppr_query *query;
-    const uint32_t *seed;
-    const double *weight;
-    uint32_t n_seeds;
+    qp_seeds seeds;
     double tolerance;
     qp_arena *mem;
     qp_ppr_result *result;

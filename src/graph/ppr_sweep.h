@@ -52,8 +52,8 @@ static void LOCAL(prepare)(exact *x, const ppr_run *run)
     block start = {0};
     memset(a.s, 0, n * sizeof *a.s);
     memset(a.x, 0, n * sizeof *a.x);
-    for (uint32_t i = 0; i < run->n_seeds; i++)
-        a.s[run->seed[i]] = (REAL)run->weight[i];
+    for (uint32_t i = 0; i < run->seeds.n; i++)
+        a.s[run->seeds.node[i]] = (REAL)run->seeds.weight[i];
     for (uint32_t v = 0; v < n; v++)
         LOCAL(settle)(x, &a, v, a.s[v], &start);
     x->loose = start.loose;

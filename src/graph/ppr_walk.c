@@ -5,22 +5,10 @@
 
 #include "base/thread.h"
 
-qp_code ppr_walker_make(ppr_walker *w, const ppr_run *run, qp_err *err)
+ppr_walker ppr_walker_make(const ppr_run *run)
 {
     const qp_ppr_query *q = run->query;
-    double *up_to = qp_new(run->mem, double, run->n_seeds), sum = 0;
-    if (!up_to)
-        return qp_oom(err);
-    for (uint32_t i = 0; i < run->n_seeds; i++)
-        up_to[i] = sum += run->weight[i];
-    *w = (ppr_walker){.chain = run->chain,
-                      .alpha = q->alpha,
-                      .dangling = q->dangling,
-                      .seed = run->seed,
-                      .up_to = up_to,
-                      .n_seeds = run->n_seeds,
-                      .random = qp_random_seed(q->random)};
-    return QP_OK;
+    return (ppr_walker){run->chain, q->alpha, q->dangling, &run->seeds, qp_random_seed(q->random)};
 }
 
 /* A node to go on from. */
@@ -28,16 +16,7 @@ static uint32_t draw(ppr_walker *w)
 {
     if (w->dangling == QP_PPR_UNIFORM)
         return (uint32_t)qp_random_below(&w->random, w->chain->out.n);
-    double at = qp_random_unit(&w->random) * w->up_to[w->n_seeds - 1];
-    uint32_t low = 0, high = w->n_seeds - 1;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (w->up_to[middle] > at)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return w->seed[low];
+    return qp_seeds_draw(w->seeds, &w->random);
 }
 
 uint32_t ppr_walk_from(ppr_walker *w, uint32_t u)
@@ -45,7 +24,7 @@ uint32_t ppr_walk_from(ppr_walker *w, uint32_t u)
     do {
         if (qp_chain_sum(w->chain, u) > 0)
             u = qp_chain_step(w->chain, u, &w->random);
-        else if (w->up_to)
+        else if (w->seeds)
             u = draw(w);
         else
             return QP_PPR_ASTRAY;

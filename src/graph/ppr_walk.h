@@ -8,13 +8,11 @@ typedef struct ppr_walker {
     const qp_chain *chain;
     double alpha;
     qp_ppr_dangling dangling;
-    const uint32_t *seed;
-    const double *up_to; /* n_seeds: weights summed; null while walks are made for any seeds */
-    uint32_t n_seeds;
+    const qp_seeds *seeds; /* null while walks are made for any seeds */
     qp_random random;
 } ppr_walker;
 
-qp_code ppr_walker_make(ppr_walker *, const ppr_run *, qp_err *);
+ppr_walker ppr_walker_make(const ppr_run *); /* reads the run's seeds */
 /* Where a walk stops that takes its first step from u for certain. */
 uint32_t ppr_walk_from(ppr_walker *, uint32_t u);
 /* Where one stops that has just left a dangling node. */

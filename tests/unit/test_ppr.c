@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -357,6 +358,51 @@ static void parts_equal_reachability(void **state)
     }
 }
 
+static double number(FILE *file)
+{
+    double x;
+    assert_int_equal(fscanf(file, "%lf", &x), 1);
+    return x;
+}
+
+/* tests/reference/graph_ppr.py: karate club and random graphs, by networkx and igraph. */
+static void others_say_the_same(void **state)
+{
+    (void)state;
+    FILE *file = fopen("tests/reference/graph/ppr.txt", "r");
+    assert_non_null(file);
+    for (int left = (int)number(file); left > 0; left--) {
+        made m = {0};
+        m.g.n = (uint32_t)number(file);
+        m.g.directed = m.g.weighted = true;
+        uint32_t arcs = (uint32_t)number(file);
+        m.query = (qp_ppr_query){.seed = m.seed, .weight = m.weight};
+        m.query.dangling = number(file) > 0 ? QP_PPR_UNIFORM : QP_PPR_RESTART;
+        m.query.alpha = number(file);
+        m.query.n_seeds = (uint32_t)number(file);
+        for (uint32_t i = 0; i < arcs; i++) {
+            uint32_t u = (uint32_t)number(file), v = (uint32_t)number(file);
+            m.g.w[u][v] = (float)number(file);
+        }
+        for (uint32_t i = 0; i < m.query.n_seeds; i++) {
+            m.seed[i] = (uint32_t)number(file);
+            m.weight[i] = (float)number(file);
+        }
+        for (uint32_t v = 0; v < m.g.n; v++)
+            m.truth[v] = number(file);
+        small_graph_pack(&m.g);
+        qp_err err = {0};
+        assert_int_equal(qp_chain_new(&m.g.out, &m.g.in, &m.chain, &err), QP_OK);
+        assert_int_equal(qp_ppr_space_new(m.chain, &m.space, &err), QP_OK);
+        m.mem = qp_arena_new();
+        qp_ppr_result exact = ask(&m, QP_PPR_EXACT, 1e-13), bounded = ask(&m, QP_PPR_BOUNDED, 1e-12);
+        assert_true(distance(&m, &exact) < 1e-9);
+        assert_true(distance(&m, &bounded) < 1e-9);
+        drop(&m);
+    }
+    fclose(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -365,6 +411,7 @@ int main(void)
         cmocka_unit_test(backward_keeps_its_bound), cmocka_unit_test(a_target_is_found_from_everywhere),
         cmocka_unit_test(what_is_settled_stays),    cmocka_unit_test(nonsense_is_refused),
         cmocka_unit_test(bad_rows_are_refused),     cmocka_unit_test(parts_equal_reachability),
+        cmocka_unit_test(others_say_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
