@@ -14,6 +14,7 @@
 typedef struct qp_heap_item {
     double key; /* no NaN */
     uint32_t id;
+    uint32_t tag; /* the caller's, to tell an item that has been replaced; it does not order */
 } qp_heap_item;
 
 typedef struct qp_heap { /* {0} is an empty one */
@@ -32,10 +33,18 @@ static inline bool qp_heap_before(const qp_heap_item *a, const qp_heap_item *b)
     return a->key < b->key || (a->key == b->key && a->id < b->id);
 }
 
-/* False without memory; the heap is then as it was. */
-static inline bool qp_heap_push(qp_heap *h, double key, uint32_t id)
+/* Room for n items in an empty heap, so that many small ones take no more than they need; false without memory. */
+static inline bool qp_heap_reserve(qp_heap *h, size_t n)
 {
-    qp_heap_item *at = qp_array_room(h->at, h->n, &h->cap, sizeof *at), item = {key, id};
+    h->at = n ? malloc(n * sizeof *h->at) : NULL;
+    h->cap = h->at ? n : 0;
+    return h->at || !n;
+}
+
+/* False without memory; the heap is then as it was. */
+static inline bool qp_heap_push(qp_heap *h, double key, uint32_t id, uint32_t tag)
+{
+    qp_heap_item *at = qp_array_room(h->at, h->n, &h->cap, sizeof *at), item = {key, id, tag};
     if (!at)
         return false;
     h->at = at;

@@ -39,8 +39,8 @@ typedef struct qp_pcst {         /* arrays in the arena */
 
 /* root: a node that must be in the one tree (trees is then 1), or QP_NO_ROOT: the best `trees` trees (>= 1) that growth
  * ends with, each of a node at least; fewer if fewer nodes have prizes. QP_INPUT: an end that is no node, a prize or a
- * cost that is none, no tree wanted, over 2^30 nodes or edges. Memory: some 30 bytes an edge and 16 a node, and 200 for each
- * node that growth reaches. */
+ * cost that is none, no tree wanted, over 2^30 nodes or edges. Memory: some 30 bytes an edge, 30 a node, and
+ * 150 for each node that growth reaches. */
 qp_code qp_pcst_solve(const qp_pcst_graph *, uint32_t root, uint32_t trees, qp_pruning, qp_pcst *, qp_arena *,
                       qp_err *);
 

@@ -59,7 +59,7 @@ static qp_code meet(growth *s, uint32_t v, qp_err *err)
         if (s->n_met == UINT32_MAX)
             return qp_fail(err, QP_INPUT, "over %u edges lie between the terminals' cells", UINT32_MAX);
         double length = at[v].cost + (cost ? (double)cost[a] : 1) + u->cost;
-        if (!qp_heap_push(&s->queue, length, (uint32_t)s->n_met))
+        if (!qp_heap_push(&s->queue, length, (uint32_t)s->n_met, 0))
             return qp_oom(err);
         met[s->n_met++] = (bridge){v, a};
     }

@@ -30,7 +30,7 @@ qp_code qp_wave_start(qp_wave *w, uint32_t node, uint32_t number, qp_err *err)
         return QP_OK;
     if (!w->cost)
         w->queue[w->tail++] = node;
-    else if (!qp_heap_push(&w->heap, 0, node))
+    else if (!qp_heap_push(&w->heap, 0, node, 0))
         return qp_oom(err);
     w->at[node] = (qp_spot){.arc = QP_NO_ARC, .from = node, .origin = (number + 1) & INT32_MAX};
     return QP_OK;
@@ -84,7 +84,7 @@ qp_code qp_wave_spread(qp_wave *w, uint32_t v, qp_err *err)
         if (s->settled || (s->origin && s->cost <= cost))
             continue;
         *s = (qp_spot){cost, a, v, here.origin, false};
-        if (!qp_heap_push(&w->heap, cost, g->target[a]))
+        if (!qp_heap_push(&w->heap, cost, g->target[a], 0))
             return qp_oom(err);
     }
     return QP_OK;
