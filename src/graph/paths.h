@@ -36,8 +36,7 @@ typedef struct qp_trails {
 void qp_trail_read(const qp_trails *, uint32_t trail, uint32_t *node, uint64_t *arc);
 
 /* A shortest path from the nearest of the starts to every node that can be reached within `most` (hops, or cost; INFINITY:
- * all), nearest first; ends are all but the starts. cost: parallel to the arcs, finite and >= 0, or null: hops. Equal
- * costs are ordered by node; by hops, a node comes in the order in which it was found from those before. */
+ * all), nearest first; ends are all but the starts. cost: parallel to the arcs, finite and >= 0, or null: hops. */
 qp_code qp_paths_shortest(const qp_csr *, const float *cost, const uint32_t *start, uint32_t n, double most,
                           qp_trails *, qp_arena *, qp_err *);
 

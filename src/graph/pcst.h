@@ -2,10 +2,11 @@
  *
  * Given prizes of nodes and costs of edges, a tree T (or a forest) is wanted with the least
  *     cost of T's edges + prizes of the nodes that are not in T.
- * M. X. Goemans and D. P. Williamson, SIAM J. Comput. 24 (1995) 296-317; growth by cut edges and the unrooted case of
+ * M. X. Goemans and D. P. Williamson, SIAM J. Comput. 24 (1995) 296-317; growth by parts of edges and the unrooted case of
  * several trees: C. Hegde, P. Indyk and L. Schmidt, A fast, adaptive variant of the Goemans-Williamson scheme (11th DIMACS
- * challenge, 2014); strong pruning: D. S. Johnson, M. Minkoff and S. Phillips, SODA 2000. What is found costs at most twice
- * the least. G-Retriever and GEAR choose their subgraphs so, with prizes on edges too: qp_pcst_split().
+ * challenge, 2014); strong pruning: D. S. Johnson, M. Minkoff and S. Phillips, SODA 2000. With the last two prunings what
+ * is found costs at most twice the least. G-Retriever and GEAR choose their subgraphs so, with rewards of edges too:
+ * qp_pcst_split_edges().
  *
  * Any thread, each with its own arena; results depend on the arguments alone.
  */
@@ -24,12 +25,10 @@ typedef struct qp_pcst_graph { /* undirected; loops and parallel edges are allow
     const float *cost;         /* m, finite and >= 0 */
 } qp_pcst_graph;
 
-typedef enum qp_pruning {                  /* what is cut from the grown forest */
-                          QP_PRUNE_NONE,   /* nothing: all that ever grew together */
-                          QP_PRUNE_SIMPLE, /* what is not joined to a tree that lived to the end (or to the root) */
-                          QP_PRUNE_GW,     /* also branches that died before the tree reached them (the 1995 paper's) */
-                          QP_PRUNE_STRONG /* instead, every branch whose prizes do not pay for its edges: never worse than GW */
-} qp_pruning;
+/* What is cut from the grown forest. SIMPLE: what is not joined to a tree that lived to the end (or to the root). GW: also
+ * branches that slept when the tree reached them, and that nothing later needed (the 1995 paper's). STRONG: instead, every
+ * branch whose prizes do not pay for its edges; never worse than GW. */
+typedef enum qp_pruning { QP_PRUNE_NONE, QP_PRUNE_SIMPLE, QP_PRUNE_GW, QP_PRUNE_STRONG } qp_pruning;
 
 typedef struct qp_pcst {         /* arrays in the arena */
     const uint32_t *node, *edge; /* both rising */
@@ -37,10 +36,10 @@ typedef struct qp_pcst {         /* arrays in the arena */
     double prize, cost; /* sums over these: the objective is cost + all prizes - prize */
 } qp_pcst;
 
-/* root: a node that must be in the one tree (trees is then 1), or QP_NO_ROOT: the best `trees` trees (>= 1) that growth
- * ends with, each of a node at least; fewer if fewer nodes have prizes. QP_INPUT: an end that is no node, a prize or a
- * cost that is none, no tree wanted, over 2^30 nodes or edges. Memory: some 30 bytes an edge, 30 a node, and
- * 150 for each node that growth reaches. */
+/* root: a node that must be in the one tree (trees is then 1), or QP_NO_ROOT: those of the last `trees` (>= 1) clusters that
+ * have prize left, each of a node at least; fewer if fewer nodes have prizes. QP_INPUT: an end that is no node, a prize or
+ * a cost that is none, no tree wanted, over 2^30 nodes or edges. Memory: some 30 bytes an edge and 20 a node, and 130 for
+ * each node that growth reaches. */
 qp_code qp_pcst_solve(const qp_pcst_graph *, uint32_t root, uint32_t trees, qp_pruning, qp_pcst *, qp_arena *,
                       qp_err *);
 

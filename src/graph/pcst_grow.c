@@ -222,7 +222,7 @@ static void merge(growth *s, uint32_t p, uint32_t c, uint32_t w)
     uint32_t i = s->out.n_merges++, v = end_of(s, p ^ 1);
     cluster *other = &s->at[w];
     bool asleep = !other->grows, fresh = !*turn_of(s, p ^ 1);
-    s->out.merge[i] = (qp_pcst_merge){p / 2, asleep && !other->root ? name_of(s, w) : NO_CLUSTER, v};
+    s->out.merge[i] = (qp_pcst_merge){p / 2, asleep && !other->root ? name_of(s, w) : QP_NO_CLUSTER, v};
     stop(s, c);
     if (asleep)
         other->shift += s->now - other->since;

@@ -129,7 +129,7 @@ qp_code qp_pcst_prune_gw(const qp_pcst_graph *g, const qp_pcst_forest *grown, qp
             continue;
         if (!kept->node[u] || !kept->node[v]) { /* it went with a branch */
             kept->edge[i] = 0;
-        } else if (m.asleep == NO_CLUSTER || needed[m.asleep]) {
+        } else if (m.asleep == QP_NO_CLUSTER || needed[m.asleep]) {
             need(grown, needed, u);
             need(grown, needed, v);
         } else {
