@@ -4,8 +4,11 @@
     ninja -C build bench_trees && bench/trees.py [--nodes N] [--edges M] [--rounds R] [--write]
 
 Each round times both, one after the other, the first in turn; medians over the rounds, and the median of each round's
-ratio, because the machine may change from one round to the next. Both get the graph in memory in their own form: networkx a
-Graph, we rows; pcst_fast and we the edges as arrays, from which each makes its own. --write appends to bench/graph.csv.
+ratio, because the machine may change from one round to the next; the ratio of processor times beside it, for a machine
+that others use too. Both get the graph in memory in their own form: networkx a Graph, we rows; pcst_fast and we the edges
+as arrays, from which each makes its own. --write appends to bench/graph.csv.
+
+Needs numpy, networkx, and pcst-fast2, or pcst_fast 1.0.10 built with pybind11 2: built with 3 it returns garbage.
 
 Graphs are connected: a random tree, then random edges (`random`), or with ends drawn by the number of edges they have
 (`hubs`). Costs are uniform in 0..1; prizes uniform in 0..5, or as G-Retriever's: ranks k..1 on edges of .5 (`ranks`),
@@ -50,8 +53,8 @@ class Ours:
 
     def __call__(self):
         print("again", file=self.process.stdin, flush=True)
-        ms, objective, _, _ = map(float, self.process.stdout.readline().split())
-        return ms, objective
+        ms, busy, objective, _, _ = map(float, self.process.stdout.readline().split())
+        return ms, busy, objective
 
     def close(self):
         self.process.stdin.close()
@@ -60,22 +63,23 @@ class Ours:
 
 def timed(work):
     def call():
-        begin = time.perf_counter()
+        begin, busy = time.perf_counter(), time.process_time()
         objective = work()
-        return 1e3 * (time.perf_counter() - begin), objective
+        return 1e3 * (time.perf_counter() - begin), 1e3 * (time.process_time() - busy), objective
     return call
 
 
 def alternate(ours, theirs, rounds):
-    times = ([], [])
+    times, busy = ([], []), ([], [])
     for turn in range(-1, rounds):  # the first warms up
         seen = [None, None]
         for side in ((0, 1) if turn % 2 else (1, 0)):
             seen[side] = (ours, theirs)[side]()
             if turn >= 0:
                 times[side].append(seen[side][0])
-    ratio = statistics.median(b / a for a, b in zip(*times))
-    return *map(statistics.median, times), ratio, seen[0][1], seen[1][1]
+                busy[side].append(seen[side][1])
+    ratios = [statistics.median(b / a for a, b in zip(*each)) for each in (times, busy)]
+    return *map(statistics.median, times), *ratios, seen[0][2], seen[1][2]
 
 
 def steiner(kind, nodes, edges, costs, terminals, rounds):
@@ -87,9 +91,9 @@ def steiner(kind, nodes, edges, costs, terminals, rounds):
     ours = Ours("steiner", nodes, edges, costs, [str(v) for v in terminals])
     found = alternate(ours, timed(lambda: steiner_tree(graph, terminals, method="mehlhorn")), rounds)
     ours.close()
-    cost = found[4].size(weight="weight")
-    return ["steiner", f"{kind} {nodes}/{len(edges)}, {len(terminals)} terminals", "networkx mehlhorn", *found[:3],
-            found[3] / cost]
+    cost = found[5].size(weight="weight")
+    return ["steiner", f"{kind} {nodes}/{len(edges)}, {len(terminals)} terminals", "networkx mehlhorn", *found[:4],
+            found[4] / cost]
 
 
 def pcst(kind, nodes, edges, costs, prizes, rounds):
@@ -97,10 +101,10 @@ def pcst(kind, nodes, edges, costs, prizes, rounds):
     ours = Ours("pcst", nodes, edges, costs, [f"{v} {prizes[v]:.9g}" for v in chosen])
     found = alternate(ours, timed(lambda: pcst_fast(edges, prizes, costs, -1, 1, "strong", 0)), rounds)
     ours.close()
-    v, e = found[4]
+    v, e = found[5]
     objective = costs[e].sum() + prizes.sum() - prizes[v].sum()
-    return ["pcst strong", f"{kind} {nodes}/{len(edges)}, {len(chosen)} prizes", "pcst_fast strong", *found[:3],
-            found[3] / objective]
+    return ["pcst strong", f"{kind} {nodes}/{len(edges)}, {len(chosen)} prizes", "pcst_fast strong", *found[:4],
+            found[4] / objective]
 
 
 def main():
@@ -128,10 +132,10 @@ def main():
         ranks[order[:10]] = np.arange(10, 0, -1)
         rows.append(pcst(kind + " ranks", args.nodes, edges, np.full(len(edges), .5), ranks, args.rounds))
     load = os.getloadavg()[0]
-    out = [[*row[:3], f"{row[3 + 1]:.3f}", f"{row[3]:.3f}", f"{row[5]:.1f}", f"objective {row[6]:.5f} of the peer's",
-            f"bench/trees.py --rounds {args.rounds}, load {load:.1f}"] for row in rows]
+    out = [[*row[:3], f"{row[3 + 1]:.3f}", f"{row[3]:.3f}", f"{row[5]:.1f}", f"objective {row[7]:.5f} of the peer's",
+            f"ratio of processor time {row[6]:.1f}; bench/trees.py --rounds {args.rounds}, load {load:.1f}"] for row in rows]
     for row in out:
-        print(f"{row[0]:<12} {row[1]:<38} {row[2]:<18} {row[3]:>10} ms  ours {row[4]:>8} ms  ratio {row[5]:>7}  {row[6]}")
+        print(f"{row[0]:<12} {row[1]:<38} {row[2]:<18} {row[3]:>10} ms  ours {row[4]:>8} ms  ratio {row[5]:>7}  {row[6]}, {row[7]}")
     if args.write:
         path = ROOT / "bench/graph.csv"
         fresh = not path.exists()
