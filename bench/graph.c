@@ -3,7 +3,7 @@
  *     graph NODES EDGES [directed] [weighted] [SEED]      then on standard input, a line each:
  *     edges FILE                                the graph: u, v as 32-bit numbers (an undirected edge once), then weights
  *     ENGINE ALPHA TOLERANCE TOP THREADS SINGLE NODE...     one query from the nodes, all alike
- *     leiden FILE RESOLUTION SEED               each node's community, 32-bit numbers, into FILE
+ *     leiden FILE RESOLUTION SEED               two iterations; each node's community, 32-bit numbers, into FILE
  *
  * Every answer is a line: milliseconds, what was found. A query's: ms, arcs, error, then nodes and scores, best first.
  */
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "graph/leiden.h"
 #include "graph/ppr.h"
 #include "rmat.h"
 
@@ -45,6 +46,24 @@ static qp_ppr_engine engine_of(const char *name)
             return e;
     die("no such engine");
     return QP_PPR_AUTO;
+}
+
+static void partition(const qp_chain *chain, qp_arena *mem)
+{
+    const char *path = strtok(NULL, " \n"), *gamma = strtok(NULL, " \n"), *seed = strtok(NULL, " \n");
+    if (!path || !gamma || !seed)
+        die("leiden FILE RESOLUTION SEED");
+    qp_leiden_options o = {.gamma = atof(gamma), .iterations = 2, .random = strtoull(seed, NULL, 10)};
+    qp_partition p;
+    qp_err err = {0};
+    double q, start = qp_now_ms();
+    if (qp_leiden(chain, &o, mem, &p, &q, &err))
+        die(err.message);
+    printf("%.1f %u %.6f\n", qp_now_ms() - start, p.n_parts, q);
+    FILE *file = fopen(path, "wb");
+    if (!file || fwrite(p.part, 4, p.n, file) != p.n || fclose(file))
+        die("cannot write the communities");
+    qp_arena_reset(mem);
 }
 
 static void ask(qp_ppr_space *space, char *name, qp_arena *mem)
@@ -101,6 +120,8 @@ int main(int n_args, char **arg)
         char *name = strtok(line, " \n");
         if (name && !strcmp(name, "edges"))
             write_edges(&g, directed, strtok(NULL, " \n"));
+        else if (name && !strcmp(name, "leiden"))
+            partition(chain, mem);
         else if (name)
             ask(space, name, mem);
     }

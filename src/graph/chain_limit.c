@@ -1,35 +1,17 @@
 #include "graph/chain_limit.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "graph/rank.h"
+#include "graph/sets.h"
 
-/* ---- parts: union-find, the smaller id on top, so that the outcome does not depend on the order ---- */
-
-static uint32_t find(uint32_t *above, uint32_t v)
-{
-    while (above[v] != v)
-        v = above[v] = above[above[v]];
-    return v;
-}
-
-static void unite(uint32_t *above, uint32_t u, uint32_t v)
-{
-    u = find(above, u);
-    v = find(above, v);
-    if (u < v)
-        above[v] = u;
-    else
-        above[u] = v;
-}
+/* ---- parts ---- */
 
 static void unite_row(uint32_t *above, const qp_csr *g, uint32_t v, uint64_t from, uint64_t to)
 {
     uint64_t end = g->start[v + 1], low = g->start[v] + from;
     for (uint64_t e = low; e < end && e < g->start[v] + to; e++)
-        unite(above, v, g->target[e]);
+        qp_sets_unite(above, v, g->target[e]);
 }
 
 /* The part that most of a sample belongs to. */
@@ -39,7 +21,7 @@ static uint32_t largest(uint32_t *above, uint32_t n)
     qp_random random = qp_random_seed(1);
     uint32_t best = 0, most = 0;
     for (int i = 0; i < SAMPLE; i++) { /* Boyer and Moore's majority vote: if a part has most, it wins */
-        uint32_t root = find(above, (uint32_t)qp_random_below(&random, n));
+        uint32_t root = qp_sets_find(above, (uint32_t)qp_random_below(&random, n));
         if (!most)
             best = root;
         most += root == best ? 1 : (uint32_t)-1;
@@ -53,12 +35,11 @@ static void find_parts(const qp_chain *c, uint32_t *above)
 {
     enum { FIRST = 2 };
     uint32_t n = c->out.n;
-    for (uint32_t v = 0; v < n; v++)
-        above[v] = v;
+    qp_sets_begin(above, n);
     for (uint32_t v = 0; v < n; v++)
         unite_row(above, &c->out, v, 0, FIRST);
     for (uint32_t v = 0, skip = largest(above, n); v < n; v++) {
-        if (find(above, v) == find(above, skip))
+        if (qp_sets_find(above, v) == qp_sets_find(above, skip))
             continue;
         unite_row(above, &c->out, v, FIRST, UINT64_MAX / 2);
         if (!c->undirected)
