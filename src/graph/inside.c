@@ -74,7 +74,7 @@ qp_code qp_ppr_inside(const qp_csr *g, const qp_partition *partition, const qp_p
     *result = (qp_ppr_result){.error = -1, .engine = q->engine};
     if (partition->n != g->n)
         return qp_fail(err, QP_USAGE, "ppr: the partition is of %u nodes, the graph has %u", partition->n, g->n);
-    uint32_t *member, n;
+    uint32_t *member = NULL, n = 0;
     qp_induced small;
     qp_code code = gather(partition, q, &member, &n, mem, err);
     if (code == QP_OK)
