@@ -10,7 +10,7 @@
 #include "graph/ppr.h"
 #include "rmat.h"
 
-enum { NODES = 30000, EDGES = 300000, SOURCES = 10 };
+enum { NODES = 16000, EDGES = 160000, SOURCES = 10 };
 
 typedef struct asked {
     rmat g;
@@ -75,7 +75,7 @@ static void mass_is_one_and_bounds_hold(void **state)
                 mass += truth[r.at[i].node] = r.at[i].score;
             assert_true(fabs(mass - 1) < 1e-12);
             q.engine = QP_PPR_BOUNDED;
-            for (q.tolerance = .5; q.tolerance > 1e-8; q.tolerance /= 30) {
+            for (q.tolerance = .5; q.tolerance > 1e-7; q.tolerance /= 100) {
                 r = ask(&a, q);
                 double missing = 1;
                 for (uint32_t i = 0; i < r.n; i++) {

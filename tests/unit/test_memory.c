@@ -11,8 +11,11 @@
 #include <cmocka.h>
 
 #include "graph/components.h"
+#include "graph/hop.h"
+#include "graph/inside.h"
 #include "graph/paths.h"
 #include "graph/pcst.h"
+#include "graph/rwr.h"
 #include "graph/steiner.h"
 #include "random_graph.h"
 
@@ -103,10 +106,74 @@ static qp_code parts(qp_arena *mem, qp_err *err)
     return code ? code : qp_ego(&g.csr, g.root, &ego, &n, mem, err);
 }
 
+static qp_code chain(qp_chain **c, qp_ppr_space **space, qp_err *err)
+{
+    *space = NULL;
+    qp_code code = qp_chain_new(&g.csr, NULL, c, err);
+    return code ? code : qp_ppr_space_new(*c, space, err);
+}
+
+static qp_code ppr(qp_arena *mem, qp_err *err)
+{
+    qp_chain *c;
+    qp_ppr_space *space;
+    qp_ppr_walks walks = {0};
+    qp_ppr_result out;
+    qp_code code = chain(&c, &space, err);
+    if (!code)
+        code = qp_ppr_walks_make(c, .5, .5, 1, 1, &walks, err);
+    for (qp_ppr_engine e = QP_PPR_EXACT; !code && e < QP_PPR_ENGINES; e++) {
+        qp_ppr_query q = {
+            .seed = &g.root, .n_seeds = 1, .alpha = .5, .engine = e, .top = 2, .settle = true, .threads = 1};
+        q.walks = e == QP_PPR_FORA ? &walks : NULL;
+        code = qp_ppr(space, &q, mem, &out, err);
+    }
+    if (!code)
+        code = qp_ppr_target(space, g.root, .5, 0, 0, NULL, mem, &out, err);
+    qp_ppr_walks_free(&walks);
+    qp_ppr_space_free(space);
+    qp_chain_free(c);
+    return code;
+}
+
+static qp_code walks(qp_arena *mem, qp_err *err)
+{
+    qp_chain *c;
+    qp_ppr_space *space;
+    qp_rwr_result walked;
+    qp_hop_result near;
+    qp_code code = chain(&c, &space, err);
+    if (!code)
+        code = qp_rwr(c, &(qp_rwr_query){&g.root, .n_seeds = 1, .alpha = .5, .steps = 50}, mem, &walked, err);
+    if (!code)
+        code = qp_hop_from(&g.csr, &(qp_hop_query){&g.root, .n_seeds = 1, .hops = 2}, mem, &near, err);
+    qp_ppr_space_free(space);
+    qp_chain_free(c);
+    return code;
+}
+
+static qp_code communities(qp_arena *mem, qp_err *err)
+{
+    qp_chain *c;
+    qp_ppr_space *space;
+    qp_partition p;
+    qp_ppr_result out;
+    double modularity;
+    const qp_ppr_query q = {.seed = g.terminal, .n_seeds = g.n_terminals, .alpha = .5};
+    qp_code code = chain(&c, &space, err);
+    if (!code)
+        code = qp_leiden(c, &(qp_leiden_options){.gamma = 1}, mem, &p, &modularity, err);
+    if (!code)
+        code = qp_ppr_inside(&g.csr, &p, &q, mem, &out, err);
+    qp_ppr_space_free(space);
+    qp_chain_free(c);
+    return code;
+}
+
 static void every_allocation_may_fail(void **state)
 {
-    static qp_code (*const call[])(qp_arena *, qp_err *) = {steiner, pcst_gw, pcst_strong, shortest,
-                                                            between, simple,  parts};
+    static qp_code (*const call[])(qp_arena *, qp_err *) = {steiner, pcst_gw, pcst_strong, shortest, between,
+                                                            simple,  parts,   ppr,         walks,    communities};
     (void)state;
     for (uint64_t seed = 0; seed < 30; seed++) {
         made_random(&g, seed, 30, true);
