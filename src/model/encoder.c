@@ -1,32 +1,28 @@
 #include "model/encoder.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/thread.h"
+#include "model/attend.h"
+#include "model/linear.h"
 
 enum { MOST_LAYERS = 256, MOST_WIDTH = 1 << 14 };
-
-typedef struct linear { /* y = W x + b */
-    void *panels;
-    float *bias;
-    uint32_t n, k;
-} linear;
 
 typedef struct affine { /* of a layer norm */
     float *gain, *bias;
 } affine;
 
 typedef struct layer {
-    linear qkv, out, up, down; /* q, k and v are one matrix, one below the other */
+    qp_linear qkv, out, up, down; /* q, k and v are one matrix, one below the other */
     affine after_attention, after_feed;
 } layer;
 
 struct qp_encoder {
     const qp_gguf *file;
     const qp_kernels *kernels;
-    uint32_t width, feed, heads, n_layers, positions;
+    uint32_t width, feed, n_layers, positions;
+    qp_heads heads;
     float epsilon;
     qp_tensor tokens;          /* read where they lie: a text touches few of them */
     float *position, *segment; /* positions x width; 2 x width */
@@ -46,34 +42,6 @@ static qp_code read_affine(const qp_gguf *g, const char *name, uint32_t n, affin
     return code ? code : qp_gguf_floats(g, full, 1, n, &a->bias, err);
 }
 
-/* One matrix from `parts` tensors of n / parts rows each; biases may be absent. */
-static qp_code read_linear(const qp_encoder *e, uint32_t at, const char *const *names, uint32_t parts, uint32_t n,
-                           uint32_t k, linear *l, qp_err *err)
-{
-    float *w = malloc((size_t)n * k * sizeof *w);
-    *l = (linear){NULL, calloc(n, sizeof(float)), n, k};
-    size_t bytes = qp_packed_size(e->kernels, n, k) * e->kernels->item;
-    l->panels = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    qp_code code = w && l->bias && l->panels ? QP_OK : qp_oom(err);
-    uint32_t rows = n / parts;
-    for (uint32_t i = 0; i < parts && !code; i++) {
-        char full[80];
-        qp_tensor t;
-        snprintf(full, sizeof full, "blk.%u.%s.weight", at, names[i]);
-        if ((code = qp_gguf_want(e->file, full, rows, k, &t, err)))
-            break;
-        for (uint32_t r = 0; r < rows; r++)
-            qp_tensor_row(&t, r, w + ((size_t)i * rows + r) * k);
-        snprintf(full, sizeof full, "blk.%u.%s.bias", at, names[i]);
-        if (qp_gguf_tensor(e->file, full, &t) && !(code = qp_gguf_want(e->file, full, 1, rows, &t, err)))
-            qp_tensor_row(&t, 0, l->bias + (size_t)i * rows);
-    }
-    if (!code)
-        e->kernels->pack(l->panels, w, k, 1, n, k);
-    free(w);
-    return code;
-}
-
 static qp_code read_layer(void *self, int worker, size_t i, qp_err *err)
 {
     (void)worker;
@@ -81,14 +49,15 @@ static qp_code read_layer(void *self, int worker, size_t i, qp_err *err)
     layer *l = e->layers + i;
     uint32_t at = (uint32_t)i;
     char name[40];
-    qp_code code =
-        read_linear(e, at, (const char *[]){"attn_q", "attn_k", "attn_v"}, 3, 3 * e->width, e->width, &l->qkv, err);
+    const qp_part qkv[] = {{"attn_q", e->width}, {"attn_k", e->width}, {"attn_v", e->width}};
+    const qp_part out = {"attn_output", e->width}, up = {"ffn_up", e->feed}, down = {"ffn_down", e->width};
+    qp_code code = qp_linear_open(&l->qkv, e->file, e->kernels, at, qkv, 3, e->width, err);
     if (!code)
-        code = read_linear(e, at, (const char *[]){"attn_output"}, 1, e->width, e->width, &l->out, err);
+        code = qp_linear_open(&l->out, e->file, e->kernels, at, &out, 1, e->width, err);
     if (!code)
-        code = read_linear(e, at, (const char *[]){"ffn_up"}, 1, e->feed, e->width, &l->up, err);
+        code = qp_linear_open(&l->up, e->file, e->kernels, at, &up, 1, e->width, err);
     if (!code)
-        code = read_linear(e, at, (const char *[]){"ffn_down"}, 1, e->width, e->feed, &l->down, err);
+        code = qp_linear_open(&l->down, e->file, e->kernels, at, &down, 1, e->feed, err);
     snprintf(name, sizeof name, "blk.%u.attn_output_norm", at);
     if (!code)
         code = read_affine(e->file, name, e->width, &l->after_attention, err);
@@ -116,7 +85,7 @@ static qp_code read_sizes(qp_encoder *e, qp_err *err)
         return qp_fail(err, QP_MODEL, "%s: sizes make no BERT: width %zu, feed-forward %zu, %zu layers, %zu heads",
                        g->path, (size_t)width, (size_t)feed, (size_t)layers, (size_t)heads);
     e->width = (uint32_t)width;
-    e->heads = (uint32_t)heads;
+    e->heads = (qp_heads){(uint32_t)heads, (uint32_t)heads, (uint32_t)(width / heads), false};
     e->feed = (uint32_t)feed;
     e->n_layers = (uint32_t)layers;
     e->epsilon = (float)epsilon;
@@ -168,12 +137,6 @@ qp_code qp_encoder_open(const qp_gguf *g, int threads, qp_encoder **out, qp_err 
     return code;
 }
 
-static void free_linear(linear *l)
-{
-    free(l->panels);
-    free(l->bias);
-}
-
 static void free_affine(affine *a)
 {
     free(a->gain);
@@ -186,10 +149,10 @@ void qp_encoder_close(qp_encoder *e)
         return;
     for (uint32_t i = 0; e->layers && i < e->n_layers; i++) {
         layer *l = e->layers + i;
-        free_linear(&l->qkv);
-        free_linear(&l->out);
-        free_linear(&l->up);
-        free_linear(&l->down);
+        qp_linear_close(&l->qkv);
+        qp_linear_close(&l->out);
+        qp_linear_close(&l->up);
+        qp_linear_close(&l->down);
         free_affine(&l->after_attention);
         free_affine(&l->after_feed);
     }
@@ -207,7 +170,7 @@ uint32_t qp_encoder_width(const qp_encoder *e)
 
 uint32_t qp_encoder_heads(const qp_encoder *e)
 {
-    return e->heads;
+    return e->heads.n;
 }
 
 uint32_t qp_encoder_positions(const qp_encoder *e)
@@ -232,8 +195,6 @@ float qp_encoder_epsilon(const qp_encoder *e)
 
 /* ---- workspace ---- */
 
-enum { ASKS = 96 }; /* rows that ask at a time: a multiple of each kernel's tile */
-
 typedef struct span {      /* a sequence among the rows of a batch */
     uint32_t from, n;      /* its rows */
     uint32_t asks, n_asks; /* those that ask in attention, as rows of what goes on: all, or the first alone */
@@ -243,8 +204,7 @@ struct qp_workspace {
     void *block;
     size_t size;
     float *x, *qkv, *mixed, *feed; /* rows x width, 3 width, width, feed-forward */
-    float *weights;                /* ASKS x longest: attention of one head */
-    void *keys, *values;           /* its panels */
+    qp_attend_space attention;     /* of one head */
     span *spans;
 };
 
@@ -270,11 +230,11 @@ static void *carve(uint8_t **at, size_t bytes)
 static qp_code workspace_fit(qp_workspace *w, const qp_encoder *e, uint32_t rows, uint32_t longest, uint32_t n,
                              qp_err *err)
 {
-    const size_t f = sizeof(float), row = e->width * f, head = e->width / e->heads;
-    size_t keys = qp_packed_size(e->kernels, longest, (uint32_t)head) * e->kernels->item;
-    size_t values = qp_packed_size(e->kernels, (uint32_t)head, longest) * e->kernels->item;
+    const size_t f = sizeof(float), row = e->width * f;
+    size_t attention[3];
+    qp_attend_sizes(&e->heads, e->kernels, longest, attention);
     size_t size =
-        rows * (5 * row + e->feed * f) + (size_t)ASKS * longest * f + keys + values + n * sizeof(span) + 9 * 64;
+        rows * (5 * row + e->feed * f) + attention[0] + attention[1] + attention[2] + n * sizeof(span) + 9 * 64;
     if (size > w->size) {
         free(w->block);
         size = (size + size / 4 + 63) / 64 * 64;
@@ -288,19 +248,14 @@ static qp_code workspace_fit(qp_workspace *w, const qp_encoder *e, uint32_t rows
     w->qkv = carve(&at, 3 * rows * row);
     w->mixed = carve(&at, rows * row);
     w->feed = carve(&at, rows * e->feed * f);
-    w->weights = carve(&at, (size_t)ASKS * longest * f);
-    w->keys = carve(&at, keys);
-    w->values = carve(&at, values);
+    w->attention.weights = carve(&at, attention[0]);
+    w->attention.keys = carve(&at, attention[1]);
+    w->attention.values = carve(&at, attention[2]);
     w->spans = carve(&at, n * sizeof(span));
     return QP_OK;
 }
 
 /* ---- running ---- */
-
-static void run_linear(const qp_encoder *e, const linear *l, const float *a, uint32_t m, bool add, float *c)
-{
-    e->kernels->gemm(a, l->k, m, l->panels, l->n, l->k, l->bias, add, c, l->n);
-}
 
 static void embed_rows(const qp_encoder *e, const qp_sequence *s, float *x)
 {
@@ -310,26 +265,6 @@ static void embed_rows(const qp_encoder *e, const qp_sequence *s, float *x)
         for (uint32_t j = 0; j < e->width; j++)
             x[j] += position[j] + segment[j];
         e->kernels->norm(x, e->width, e->embedded.gain, e->embedded.bias, e->epsilon);
-    }
-}
-
-/* softmax(Q K^T / sqrt d) V of one sequence, head by head. */
-static void attend(const qp_encoder *e, qp_workspace *w, const span *s)
-{
-    const uint32_t head = e->width / e->heads, stride = 3 * e->width;
-    const float scale = 1 / sqrtf((float)head), *rows = w->qkv + (size_t)s->from * stride;
-    for (uint32_t h = 0; h < e->heads; h++) {
-        const float *q = rows + h * head, *k = q + e->width, *v = k + e->width;
-        e->kernels->pack(w->keys, k, stride, 1, s->n, head);
-        e->kernels->pack(w->values, v, 1, stride, head, s->n);
-        for (uint32_t from = 0, n; from < s->n_asks; from += n) {
-            n = s->n_asks - from < ASKS ? s->n_asks - from : ASKS;
-            e->kernels->gemm(q + (size_t)from * stride, stride, n, w->keys, s->n, head, NULL, false, w->weights, s->n);
-            for (uint32_t i = 0; i < n; i++)
-                e->kernels->softmax(w->weights + (size_t)i * s->n, s->n, scale);
-            e->kernels->gemm(w->weights, s->n, n, w->values, head, s->n, NULL, false,
-                             w->mixed + (size_t)(s->asks + from) * e->width + h * head, e->width);
-        }
     }
 }
 
@@ -349,11 +284,12 @@ static uint32_t keep_first(const qp_encoder *e, qp_workspace *w, uint32_t n)
 static uint32_t run_attention(const qp_encoder *e, qp_workspace *w, const layer *l, uint32_t rows, uint32_t n,
                               bool first_only)
 {
-    run_linear(e, &l->qkv, w->x, rows, false, w->qkv);
+    qp_linear_run(&l->qkv, e->kernels, w->x, rows, false, w->qkv);
     if (first_only)
         rows = keep_first(e, w, n);
     for (uint32_t i = 0; i < n; i++)
-        attend(e, w, w->spans + i);
+        qp_attend(&e->heads, e->kernels, w->qkv + 3 * (size_t)w->spans[i].from * e->width, w->spans[i].n, 0,
+                  w->spans[i].n_asks, &w->attention, w->mixed + (size_t)w->spans[i].asks * e->width);
     return rows;
 }
 
@@ -361,13 +297,13 @@ static uint32_t run_layer(const qp_encoder *e, qp_workspace *w, const layer *l, 
                           bool first_only)
 {
     rows = run_attention(e, w, l, rows, n, first_only);
-    run_linear(e, &l->out, w->mixed, rows, true, w->x);
+    qp_linear_run(&l->out, e->kernels, w->mixed, rows, true, w->x);
     for (uint32_t i = 0; i < rows; i++)
         e->kernels->norm(w->x + (size_t)i * e->width, e->width, l->after_attention.gain, l->after_attention.bias,
                          e->epsilon);
-    run_linear(e, &l->up, w->x, rows, false, w->feed);
+    qp_linear_run(&l->up, e->kernels, w->x, rows, false, w->feed);
     e->kernels->gelu(w->feed, (size_t)rows * e->feed);
-    run_linear(e, &l->down, w->feed, rows, true, w->x);
+    qp_linear_run(&l->down, e->kernels, w->feed, rows, true, w->x);
     for (uint32_t i = 0; i < rows; i++)
         e->kernels->norm(w->x + (size_t)i * e->width, e->width, l->after_feed.gain, l->after_feed.bias, e->epsilon);
     return rows;
