@@ -5,6 +5,7 @@
 
 #include "base/thread.h"
 #include "base/vector.h"
+#include "model/batches.h"
 #include "model/encoder.h"
 #include "model/kernel.h"
 #include "model/keys.h"
@@ -41,12 +42,7 @@ typedef struct bert {
 typedef struct job job;
 struct job {
     bert *b;
-    qp_ids ids;             /* all sequences, end to end */
-    qp_sequence *sequences; /* in the caller's order while they are made, then longest first */
-    uint32_t *starts;       /* in ids */
-    uint32_t *order;        /* place of each in the caller's order */
-    uint32_t *batches;      /* batch i is sequences [batches[i], batches[i + 1]) */
-    uint32_t n, n_batches;
+    qp_batches cut;
     qp_workspace **spaces; /* by worker */
     /* What batch i came to: its rows, or one row a sequence, as the pool is. */
     qp_code (*take)(job *, size_t i, const float *rows, qp_err *);
@@ -88,8 +84,8 @@ static void make_unit(float *x, uint32_t n)
 static qp_code run_batch(void *self, int worker, size_t i, qp_err *err)
 {
     job *j = self;
-    const qp_sequence *s = j->sequences + j->batches[i];
-    uint32_t n = j->batches[i + 1] - j->batches[i], rows = j->b->pool == QP_POOL_NONE ? 0 : n;
+    const qp_sequence *s = j->cut.sequences + j->cut.batches[i];
+    uint32_t n = j->cut.batches[i + 1] - j->cut.batches[i], rows = j->b->pool == QP_POOL_NONE ? 0 : n;
     if (!j->spaces[worker] && !(j->spaces[worker] = take_workspace(j->b)))
         return qp_oom(err);
     for (uint32_t k = 0; j->b->pool == QP_POOL_NONE && k < n; k++)
@@ -108,71 +104,30 @@ static qp_code take_vectors(job *j, size_t i, const float *rows, qp_err *err)
 {
     const uint32_t width = qp_encoder_width(j->b->encoder);
     (void)err;
-    for (uint32_t at = j->batches[i]; at < j->batches[i + 1]; at++, rows += width)
-        memcpy(j->out + (size_t)j->order[at] * width, rows, width * sizeof *rows);
+    for (uint32_t at = j->cut.batches[i]; at < j->cut.batches[i + 1]; at++, rows += width)
+        memcpy(j->out + (size_t)j->cut.order[at] * width, rows, width * sizeof *rows);
     return QP_OK;
-}
-
-static int longer_first(const void *x, const void *y, void *lengths)
-{
-    const uint32_t *a = x, *b = y, *starts = lengths;
-    uint32_t na = starts[*a + 1] - starts[*a], nb = starts[*b + 1] - starts[*b];
-    return na != nb ? (na > nb ? -1 : 1) : (*a > *b) - (*a < *b);
-}
-
-/* Sorts by length, so that the workers end together, and cuts into batches of about BATCH_ROWS rows. */
-static void plan(job *j)
-{
-    qp_sequence *given = j->sequences, *sorted = given + j->n;
-    for (uint32_t i = 0; i < j->n; i++) {
-        j->order[i] = i;
-        given[i].ids = j->ids.at + j->starts[i];
-        given[i].n = j->starts[i + 1] - j->starts[i];
-    }
-    qsort_r(j->order, j->n, sizeof *j->order, longer_first, j->starts);
-    uint32_t share = j->ids.n / (uint32_t)j->b->threads, cap = share < BATCH_ROWS ? share : BATCH_ROWS, rows = 0;
-    for (uint32_t i = 0; i < j->n; i++) {
-        sorted[i] = given[j->order[i]];
-        if (!rows)
-            j->batches[j->n_batches++] = i;
-        rows += sorted[i].n;
-        if (rows >= cap)
-            rows = 0;
-    }
-    j->batches[j->n_batches] = j->n;
-    j->sequences = sorted;
 }
 
 static qp_code begin_job(job *j, uint32_t n, qp_err *err)
 {
-    j->n = n;
-    j->sequences = calloc(2 * (size_t)n, sizeof *j->sequences);
-    j->starts = malloc(((size_t)n + 1) * 3 * sizeof *j->starts);
     j->spaces = calloc((size_t)j->b->threads, sizeof(qp_workspace *));
-    if (!j->sequences || !j->starts || !j->spaces)
-        return qp_oom(err);
-    j->order = j->starts + n + 1;
-    j->batches = j->order + n + 1;
-    return QP_OK;
+    return j->spaces ? qp_batches_begin(&j->cut, n, err) : qp_oom(err);
 }
 
 static qp_code run_job(job *j, qp_err *err)
 {
-    if (j->ids.oom)
-        return qp_oom(err);
-    plan(j);
-    return qp_parallel(j->b->threads, j->n_batches, run_batch, j, err);
+    qp_code code = qp_batches_plan(&j->cut, j->b->threads, BATCH_ROWS, err);
+    return code ? code : qp_parallel(j->b->threads, j->cut.n_batches, run_batch, j, err);
 }
 
-static void end_job(job *j, qp_sequence *made)
+static void end_job(job *j)
 {
     for (int i = 0; j->spaces && i < j->b->threads; i++)
         if (j->spaces[i])
             give_workspace(j->b, j->spaces[i]);
     free(j->spaces);
-    free(j->ids.at);
-    free(made);
-    free(j->starts);
+    qp_batches_end(&j->cut);
 }
 
 /* ---- embedding ---- */
@@ -185,13 +140,13 @@ static void add_text(job *j, uint32_t i, qp_str prefix, qp_str text, qp_buf *scr
         qp_buf_str(scratch, prefix);
         qp_buf_str(scratch, text);
         text = qp_buf_view(scratch);
-        j->ids.oom |= scratch->oom;
+        j->cut.ids.oom |= scratch->oom;
     }
-    j->starts[i] = j->ids.n;
-    qp_ids_add(&j->ids, b->tokenizer.begin);
-    qp_tokenizer_run(&b->tokenizer, text, b->model.max_tokens - 2, &j->ids);
-    qp_ids_add(&j->ids, b->tokenizer.end);
-    j->sequences[i].first = UINT32_MAX;
+    j->cut.starts[i] = j->cut.ids.n;
+    qp_ids_add(&j->cut.ids, b->tokenizer.begin);
+    qp_tokenizer_run(&b->tokenizer, text, b->model.max_tokens - 2, &j->cut.ids);
+    qp_ids_add(&j->cut.ids, b->tokenizer.end);
+    j->cut.sequences[i].first = UINT32_MAX;
 }
 
 static qp_code run_texts(job *j, qp_role role, const qp_str *text, uint32_t n, qp_err *err)
@@ -200,14 +155,11 @@ static qp_code run_texts(job *j, qp_role role, const qp_str *text, uint32_t n, q
     if (!n)
         return QP_OK;
     qp_code code = begin_job(j, n, err);
-    qp_sequence *made = j->sequences;
     for (uint32_t i = 0; i < n && !code; i++)
         add_text(j, i, role == QP_QUERY ? j->b->query_prefix : j->b->passage_prefix, text[i], &scratch);
-    if (!code) {
-        j->starts[n] = j->ids.n;
+    if (!code)
         code = run_job(j, err);
-    }
-    end_job(j, made);
+    end_job(j);
     qp_buf_free(&scratch);
     return code;
 }
@@ -255,10 +207,10 @@ static qp_code take_terms(job *j, size_t i, const float *rows, qp_err *err)
     const uint32_t width = qp_encoder_width(j->b->encoder), terms = qp_splade_terms(j->b->splade);
     float *weight = malloc(terms * sizeof *weight);
     qp_code code = weight ? QP_OK : qp_oom(err);
-    for (uint32_t at = j->batches[i]; at < j->batches[i + 1] && !code; at++) {
-        const uint32_t n = j->sequences[at].n;
+    for (uint32_t at = j->cut.batches[i]; at < j->cut.batches[i + 1] && !code; at++) {
+        const uint32_t n = j->cut.sequences[at].n;
         code = qp_splade_run(j->b->splade, rows, n, weight, err);
-        if (!code && !gather(weight, terms, &j->sparse[j->order[at]]))
+        if (!code && !gather(weight, terms, &j->sparse[j->cut.order[at]]))
             code = qp_oom(err);
         rows += (size_t)n * width;
     }
@@ -305,23 +257,20 @@ static qp_code bert_latent(void *self, qp_str query, const qp_str *text, uint32_
     qp_ids asked = {0};
     qp_tokenizer_run(t, query, room - room / 4, &asked);
     qp_code code = asked.oom ? qp_oom(err) : begin_job(&j, n, err);
-    qp_sequence *made = j.sequences;
     for (uint32_t i = 0; i < n && !code; i++) {
-        j.starts[i] = j.ids.n;
-        qp_ids_add(&j.ids, t->begin);
+        j.cut.starts[i] = j.cut.ids.n;
+        qp_ids_add(&j.cut.ids, t->begin);
         for (uint32_t k = 0; k < asked.n; k++)
-            qp_ids_add(&j.ids, asked.at[k]);
+            qp_ids_add(&j.cut.ids, asked.at[k]);
         for (uint32_t k = 0; k < t->between; k++)
-            qp_ids_add(&j.ids, t->end);
-        made[i].first = j.b->segments ? j.ids.n - j.starts[i] : UINT32_MAX;
-        qp_tokenizer_run(t, text[i], room - asked.n, &j.ids);
-        qp_ids_add(&j.ids, t->end);
+            qp_ids_add(&j.cut.ids, t->end);
+        j.cut.sequences[i].first = j.b->segments ? j.cut.ids.n - j.cut.starts[i] : UINT32_MAX;
+        qp_tokenizer_run(t, text[i], room - asked.n, &j.cut.ids);
+        qp_ids_add(&j.cut.ids, t->end);
     }
-    if (!code) {
-        j.starts[n] = j.ids.n;
+    if (!code)
         code = run_job(&j, err);
-    }
-    end_job(&j, made);
+    end_job(&j);
     free(asked.at);
     return code;
 }
