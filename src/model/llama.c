@@ -14,20 +14,6 @@ enum {
 };                   /* of an input, where the file does not say: contexts take memory by it */
 enum { PART = 512 }; /* tokens that a decoder computes at once */
 
-void qp_llama_tokens(const qp_llama *m, qp_str text, bool add_special, bool special, qp_ids *ids)
-{
-    int32_t bytes = text.n < INT32_MAX / 2 ? (int32_t)text.n : INT32_MAX / 2;
-    if (!qp_ids_room(ids, 16 + (uint32_t)bytes / 2))
-        return;
-    int32_t n =
-        llama_tokenize(m->vocab, text.at, bytes, ids->at + ids->n, (int32_t)(ids->cap - ids->n), add_special, special);
-    if (n < 0 && n != INT32_MIN && qp_ids_room(ids, (uint32_t)-n))
-        n = llama_tokenize(m->vocab, text.at, bytes, ids->at + ids->n, (int32_t)(ids->cap - ids->n), add_special,
-                           special);
-    if (n > 0)
-        ids->n += (uint32_t)n;
-}
-
 /* ---- contexts ---- */
 
 static void free_context(qp_context *c)
@@ -97,91 +83,6 @@ typedef struct job {
     bool rank;
 } job;
 
-/* Cut to what the model takes, keeping the token that closes the input. */
-static void cut(const qp_llama *m, qp_ids *ids)
-{
-    const uint32_t most = m->model.max_tokens;
-    if (ids->n <= most)
-        return;
-    int32_t last = ids->at[ids->n - 1];
-    ids->n = most;
-    if (last == llama_vocab_eos(m->vocab) || last == llama_vocab_sep(m->vocab))
-        ids->at[most - 1] = last;
-}
-
-/* What is longer than its share of the context is cut before it is tokenised, so that a book costs no more than a page. */
-static qp_str slice_for(const qp_llama *m, qp_str text)
-{
-    return qp_str_slice(text, 0, (size_t)m->model.max_tokens * 64);
-}
-
-static void add_text(const job *j, qp_str text, qp_ids *ids)
-{
-    qp_buf whole = {0};
-    qp_buf_str(&whole, j->prefix);
-    qp_buf_str(&whole, slice_for(j->m, text));
-    ids->oom |= whole.oom;
-    qp_llama_tokens(j->m, qp_buf_view(&whole), true, false, ids);
-    cut(j->m, ids);
-    qp_buf_free(&whole);
-}
-
-/* A reranker's template has {query} and {document}; both are read as plain text, whatever they spell. */
-static void add_template(const job *j, const char *template, qp_str text, qp_ids *ids)
-{
-    const uint32_t most = j->m->model.max_tokens;
-    qp_ids tail = {0};
-    for (qp_str rest = qp_str_of(template); rest.n;) {
-        const char *brace = memchr(rest.at, '{', rest.n);
-        bool query = brace && qp_str_starts(qp_str_slice(rest, (size_t)(brace - rest.at), rest.n), QP_STR("{query}"));
-        bool document =
-            brace && qp_str_starts(qp_str_slice(rest, (size_t)(brace - rest.at), rest.n), QP_STR("{document}"));
-        size_t plain = brace ? (size_t)(brace - rest.at) + !(query || document) : rest.n;
-        qp_llama_tokens(j->m, qp_str_slice(rest, 0, plain), false, true, ids);
-        rest = qp_str_slice(rest, plain + (query ? 7 : document ? 10 : 0), rest.n);
-        if (query) {
-            qp_llama_tokens(j->m, slice_for(j->m, j->query), false, false, ids);
-            ids->n = ids->n > most * 3 / 4 ? most * 3 / 4 : ids->n;
-        } else if (document) { /* what follows it must fit */
-            qp_llama_tokens(j->m, rest, false, true, &tail);
-            qp_llama_tokens(j->m, slice_for(j->m, text), false, false, ids);
-            if (ids->n + tail.n > most)
-                ids->n = most > tail.n ? most - tail.n : 0;
-        }
-    }
-    ids->oom |= tail.oom;
-    free(tail.at);
-}
-
-/* How a pair is joined where a file brings no template, as the families were trained: BERT's and ModernBERT's are
- * [CLS] query [SEP] document [SEP]; RoBERTa's <s> query </s></s> document </s>, which llama.cpp's flags say. */
-static void add_pair(const job *j, qp_str text, qp_ids *ids)
-{
-    const qp_llama *m = j->m;
-    const char *template = llama_model_chat_template(m->llama, "rerank");
-    if (template) {
-        add_template(j, template, text, ids);
-        return;
-    }
-    const bool bert = llama_vocab_type(m->vocab) == LLAMA_VOCAB_TYPE_WPM || m->modern_bert;
-    const int32_t separator = llama_vocab_sep(m->vocab), eos = llama_vocab_eos(m->vocab);
-    const int32_t end = bert || eos < 0 ? separator : eos;
-    const bool ends = bert || llama_vocab_get_add_eos(m->vocab);
-    const uint32_t room = m->model.max_tokens - 4;
-    if (llama_vocab_get_add_bos(m->vocab))
-        qp_ids_add(ids, llama_vocab_bos(m->vocab));
-    qp_llama_tokens(m, slice_for(m, j->query), false, false, ids);
-    ids->n = ids->n > room * 3 / 4 ? room * 3 / 4 : ids->n;
-    if (ends)
-        qp_ids_add(ids, end);
-    if (!bert && llama_vocab_get_add_sep(m->vocab))
-        qp_ids_add(ids, separator);
-    qp_llama_tokens(m, slice_for(m, text), false, false, ids);
-    ids->n = ids->n > room ? room : ids->n;
-    if (ends)
-        qp_ids_add(ids, end);
-}
-
 static qp_code take_vector(const job *j, const qp_context *c, size_t i, qp_err *err)
 {
     const float *found = llama_get_embeddings_seq(c->llama, 0);
@@ -230,16 +131,14 @@ static qp_code run_text(void *self, int worker, size_t i, qp_err *err)
         llama_set_n_threads((*c)->llama, j->share, j->share);
     }
     if (j->rank)
-        add_pair(j, j->text[i], &ids);
+        qp_llama_pair(j->m, j->query, j->text[i], &ids);
     else
-        add_text(j, j->text[i], &ids);
+        qp_llama_text(j->m, j->prefix, j->text[i], &ids);
     qp_code code = ids.oom ? qp_oom(err) : QP_OK;
     if (!code && ids.n > j->m->model.max_tokens) /* llama.cpp would abort */
         code =
             qp_fail(err, QP_MODEL, "%s: its rerank template makes %u tokens where the model takes %u; use another file",
                     j->m->path, ids.n, j->m->model.max_tokens);
-    if (!code && !ids.n) /* an empty text in a vocabulary that adds nothing of its own */
-        qp_ids_add(&ids, llama_vocab_eos(j->m->vocab) >= 0 ? llama_vocab_eos(j->m->vocab) : 0);
     if (!code)
         code = run_tokens(j, *c, &ids, i, err);
     free(ids.at);
@@ -301,6 +200,8 @@ static void llama_close(void *self)
         free_context(m->idle[--m->n_idle]);
     if (m->llama)
         llama_model_free(m->llama);
+    qp_decoder_close(m->decoder);
+    qp_gguf_close(&m->file);
     pthread_mutex_destroy(&m->lock);
     free(m->idle);
     free(m->query_prefix);
@@ -316,23 +217,28 @@ static char *copy_text(qp_str s)
 }
 
 /* What the file says, read before llama.cpp loads it: the header proves that the tensors are all there. */
-static qp_code read_file(qp_llama *m, qp_purpose purpose, qp_err *err)
+static qp_code read_file(qp_llama *m, qp_purpose purpose, bool ours, qp_err *err)
 {
-    qp_gguf g;
-    qp_code code = qp_gguf_open(m->path, &g, err);
+    qp_gguf *g = &m->file;
+    qp_code code = qp_gguf_open(m->path, g, err);
     if (code)
         return code;
     uint64_t most = 0;
-    m->model.max_tokens = qp_gguf_uint(&g, QP_KEY_MAX_TOKENS, &most) && most < INT32_MAX ? (uint32_t)most : 0;
-    m->query_prefix = copy_text(qp_gguf_text(&g, QP_KEY_QUERY_PREFIX));
-    m->passage_prefix = copy_text(qp_gguf_text(&g, QP_KEY_PASSAGE_PREFIX));
-    m->modern_bert = qp_str_eq(qp_gguf_text(&g, "general.architecture"), QP_STR("modern-bert"));
-    m->digest = qp_gguf_digest(&g, purpose == QP_ATTENTION ? QP_STR("llama attention") : QP_STR("llama"));
+    m->model.max_tokens = qp_gguf_uint(g, QP_KEY_MAX_TOKENS, &most) && most < INT32_MAX ? (uint32_t)most : 0;
+    m->query_prefix = copy_text(qp_gguf_text(g, QP_KEY_QUERY_PREFIX));
+    m->passage_prefix = copy_text(qp_gguf_text(g, QP_KEY_PASSAGE_PREFIX));
+    m->modern_bert = qp_str_eq(qp_gguf_text(g, "general.architecture"), QP_STR("modern-bert"));
+    m->digest = qp_gguf_digest(g, qp_str_of(ours                      ? "attention"
+                                            : purpose == QP_ATTENTION ? "llama attention"
+                                                                      : "llama"));
     if (!m->query_prefix || !m->passage_prefix)
         code = qp_oom(err);
-    if (!code && !qp_gguf_texts(&g, "tokenizer.ggml.tokens"))
+    if (!code && !qp_gguf_texts(g, "tokenizer.ggml.tokens"))
         code = qp_fail(err, QP_MODEL, "%s: has no vocabulary, so it is not a language model", m->path);
-    qp_gguf_close(&g);
+    if (!code && ours)
+        return qp_decoder_open(g, m->threads, &m->decoder, err);
+    qp_gguf_close(g);
+    *g = (qp_gguf){0};
     return code;
 }
 
@@ -340,6 +246,7 @@ static qp_code load(qp_llama *m, qp_err *err)
 {
     struct llama_model_params p = llama_model_default_params();
     p.n_gpu_layers = 0;
+    p.vocab_only = m->decoder != NULL;
     qp_ggml_quiet();
     if (!(m->llama = llama_model_load_from_file(m->path, p)))
         return qp_fail(err, QP_MODEL, "%s: llama.cpp cannot load it: %s", m->path, qp_ggml_reason());
@@ -349,7 +256,7 @@ static qp_code load(qp_llama *m, qp_err *err)
 
 static qp_code read_length(qp_llama *m, qp_err *err)
 {
-    uint32_t trained = (uint32_t)llama_model_n_ctx_train(m->llama);
+    uint32_t trained = m->decoder ? qp_decoder_context(m->decoder) : (uint32_t)llama_model_n_ctx_train(m->llama);
     if (!m->model.max_tokens || m->model.max_tokens > trained)
         m->model.max_tokens = trained < MOST_TOKENS ? trained : MOST_TOKENS;
     if (m->model.max_tokens < LEAST_TOKENS)
@@ -375,19 +282,24 @@ static qp_code read_pooling(qp_llama *m, qp_purpose purpose, qp_err *err)
     return QP_OK;
 }
 
+static qp_code read_heads(qp_llama *m, qp_err *err)
+{
+    qp_code code = m->decoder ? QP_OK : qp_tap_probe(m->llama, m->path, &m->attention, err);
+    m->model.heads = m->decoder ? qp_decoder_heads(m->decoder)->n : m->attention.heads;
+    m->model.head_dim = m->decoder ? qp_decoder_heads(m->decoder)->dim : m->attention.head_dim;
+    m->model.attend = m->decoder ? qp_llama_attend : llama_vectors;
+    return code;
+}
+
 static qp_code set_purpose(qp_llama *m, qp_purpose purpose, qp_err *err)
 {
     if (purpose == QP_WRITER)
         return qp_generator_open(m, err);
     qp_code code = read_length(m, err);
-    if (!code)
-        code = purpose == QP_ATTENTION ? qp_tap_probe(m->llama, m->path, &m->attention, err)
-                                       : read_pooling(m, purpose, err);
-    if (purpose == QP_ATTENTION) {
-        m->model.heads = m->attention.heads;
-        m->model.head_dim = m->attention.head_dim;
-        m->model.attend = llama_vectors;
-    } else if (purpose == QP_EMBEDDER) {
+    if (code || purpose == QP_ATTENTION)
+        return code ? code : read_heads(m, err);
+    code = read_pooling(m, purpose, err);
+    if (purpose == QP_EMBEDDER) {
         m->model.dim = (uint32_t)llama_model_n_embd_out(m->llama);
         m->model.embed = llama_vectors;
     } else {
@@ -396,7 +308,7 @@ static qp_code set_purpose(qp_llama *m, qp_purpose purpose, qp_err *err)
     return code;
 }
 
-qp_code qp_model_open_llama(const char *path, qp_purpose purpose, int threads, qp_model **out, qp_err *err)
+static qp_code open_file(const char *path, qp_purpose purpose, bool ours, int threads, qp_model **out, qp_err *err)
 {
     qp_llama *m = calloc(1, sizeof *m);
     if (!m)
@@ -408,7 +320,7 @@ qp_code qp_model_open_llama(const char *path, qp_purpose purpose, int threads, q
     m->idle = calloc((size_t)m->threads, sizeof *m->idle);
     m->model =
         (qp_model){.self = m, .name = m->name, .digest = m->digest.hex, .count = llama_count, .close = llama_close};
-    qp_code code = m->path && m->name && m->idle ? read_file(m, purpose, err) : qp_oom(err);
+    qp_code code = m->path && m->name && m->idle ? read_file(m, purpose, ours, err) : qp_oom(err);
     if (!code)
         code = load(m, err);
     if (!code)
@@ -418,4 +330,14 @@ qp_code qp_model_open_llama(const char *path, qp_purpose purpose, int threads, q
     else
         *out = &m->model;
     return code;
+}
+
+qp_code qp_model_open_llama(const char *path, qp_purpose purpose, int threads, qp_model **out, qp_err *err)
+{
+    return open_file(path, purpose, false, threads, out, err);
+}
+
+qp_code qp_model_open_decoder(const char *path, int threads, qp_model **out, qp_err *err)
+{
+    return open_file(path, QP_ATTENTION, true, threads, out, err);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/decoder.h"
 #include "model/gguf.h"
 
 static bool can(const qp_model *m, qp_purpose purpose)
@@ -28,7 +29,8 @@ static qp_code open_hash(const char *name, qp_purpose purpose, qp_model **out, q
     return qp_model_open_hash((uint32_t)dim, purpose, out, err);
 }
 
-/* A GGUF file: BERT goes to our own encoder, whatever else to llama.cpp. */
+/* A GGUF file: BERT goes to our own encoder, a decoder of Llama's kind that is wanted for its attention to our own, and
+ * whatever else to llama.cpp. */
 static qp_code open_file(qp_purpose purpose, const char *path, int threads, qp_model **out, qp_err *err)
 {
     qp_gguf file;
@@ -36,7 +38,10 @@ static qp_code open_file(qp_purpose purpose, const char *path, int threads, qp_m
     if (code)
         return code;
     bool bert = qp_str_eq(qp_gguf_text(&file, "general.architecture"), QP_STR("bert"));
+    bool decoder = purpose == QP_ATTENTION && qp_decoder_takes(&file);
     qp_gguf_close(&file);
+    if (decoder)
+        return qp_model_open_decoder(path, threads, out, err);
     return bert ? qp_model_open_bert(path, purpose, threads, out, err)
                 : qp_model_open_llama(path, purpose, threads, out, err);
 }

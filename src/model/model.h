@@ -27,6 +27,8 @@ void qp_model_close(qp_model *); /* takes null */
 /* The kinds, one file each. */
 qp_code qp_model_open_bert(const char *path, qp_purpose, int threads, qp_model **, qp_err *);  /* our own encoder */
 qp_code qp_model_open_llama(const char *path, qp_purpose, int threads, qp_model **, qp_err *); /* llama.cpp */
+/* Our own decoder, open for its attention; the file must be one that qp_decoder_takes. */
+qp_code qp_model_open_decoder(const char *path, int threads, qp_model **, qp_err *);
 qp_code qp_model_open_http(const char *spec, qp_purpose, qp_model **, qp_err *);
 qp_code qp_model_open_hash(uint32_t dim, qp_purpose, qp_model **, qp_err *);
 

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "model/decoder.h"
 #include "model/gguf.h"
 #include "model/model.h"
 
@@ -42,6 +43,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (int purpose = QP_EMBEDDER; purpose <= QP_RANKER; purpose++)
             if (qp_model_open_bert(path, purpose, 1, &m, &err) == QP_OK)
                 qp_model_close(m);
+        qp_decoder *d = NULL;
+        if (qp_decoder_takes(&g) && qp_decoder_open(&g, 1, &d, &err) == QP_OK)
+            qp_decoder_close(d);
     } else if (!*err.message || strchr(err.message, '\n')) {
         abort();
     }

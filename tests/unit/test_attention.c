@@ -11,6 +11,7 @@
 
 #include "base/thread.h"
 #include "tiny_bert.h"
+#include "model/decoder.h"
 #include "model/model.h"
 
 #define DECODER "tests/reference/heads/decoder.gguf"
@@ -74,14 +75,34 @@ static void our_encoder_is_pytorchs(void **state)
     compare_all(m, "tests/reference/heads/bert.jsonl", 1e-5);
 }
 
-/* Three blocks, two query heads that share one key and value. */
-static void a_decoder_is_pytorchs(void **state)
+/* Three blocks, two query heads that share one key and value: our decoder, and llama.cpp's. */
+static void both_decoders_are_pytorchs(void **state)
 {
     (void)state;
-    qp_model *m = open_model(DECODER, 2);
-    assert_int_equal(m->heads, 2);
-    assert_int_equal(m->head_dim, 16);
-    compare_all(m, "tests/reference/heads/decoder.jsonl", 1e-4);
+    qp_model *ours = open_model(DECODER, 2), *theirs = NULL;
+    assert_int_equal(qp_model_open_llama(DECODER, QP_ATTENTION, 2, &theirs, NULL), QP_OK);
+    assert_true(ours->heads == 2 && ours->head_dim == 16 && theirs->heads == 2 && theirs->head_dim == 16);
+    assert_string_not_equal(ours->digest, theirs->digest);
+    compare_all(ours, "tests/reference/heads/decoder.jsonl", 2e-5);
+    compare_all(theirs, "tests/reference/heads/decoder.jsonl", 1e-4);
+}
+
+/* A file with a key that our decoder does not know is run by llama.cpp, which does. */
+static void an_unknown_key_goes_to_llama(void **state)
+{
+    (void)state;
+    const char *const with[] = {"llama.rope.scaling.type", "llama.expert_count", "general.anything"};
+    qp_gguf g;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(qp_gguf_open(DECODER, &g, NULL), QP_OK);
+        assert_true(qp_decoder_takes(&g));
+        gguf_set_val_str(g.meta, with[i], "none");
+        assert_int_equal(qp_decoder_takes(&g), i == 2);
+        qp_gguf_close(&g);
+    }
+    assert_int_equal(qp_gguf_open("tests/reference/bert/tiny.gguf", &g, NULL), QP_OK);
+    assert_false(qp_decoder_takes(&g));
+    qp_gguf_close(&g);
 }
 
 /* llama.cpp's own encoders: the mean of all rows, as ours. */
@@ -132,7 +153,7 @@ static qp_code attend_all(void *self, int worker, size_t i, qp_err *err)
 static void only_the_text_matters(void **state)
 {
     (void)state;
-    static const char *const paths[] = {"hash", "tests/reference/bert/tiny.gguf", DECODER};
+    static const char *const paths[] = {"hash", "tests/reference/bert/tiny.gguf", DECODER, DECODER};
     char bytes[LONGEST + 1];
     qp_str text[N];
     memset(bytes, 'a', sizeof bytes);
@@ -141,7 +162,14 @@ static void only_the_text_matters(void **state)
         text[i] = (qp_str){bytes + i % 7, (size_t)(i % 4 ? i % 9 : i * 37 % LONGEST)};
     }
     for (size_t k = 0; k < sizeof paths / sizeof *paths; k++) {
-        qp_model *one = open_model(paths[k], 1), *four = open_model(paths[k], 4);
+        qp_model *one = NULL, *four = NULL;
+        for (int threads = 1; threads < 5; threads += 3) { /* the last is run by llama.cpp */
+            qp_model **m = threads > 1 ? &four : &one;
+            if (k == 3)
+                assert_int_equal(qp_model_open_llama(DECODER, QP_ATTENTION, threads, m, NULL), QP_OK);
+            else
+                *m = open_model(paths[k], threads);
+        }
         const size_t row = (size_t)one->heads * one->head_dim;
         float *alone = malloc(N * row * sizeof *alone);
         qp_err err = {0};
@@ -192,11 +220,9 @@ static void models_far_away_show_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(our_encoder_is_pytorchs),
-        cmocka_unit_test(a_decoder_is_pytorchs),
-        cmocka_unit_test(both_encoders_agree),
-        cmocka_unit_test(only_the_text_matters),
-        cmocka_unit_test(a_model_is_opened_for_one_thing),
+        cmocka_unit_test(our_encoder_is_pytorchs),      cmocka_unit_test(both_decoders_are_pytorchs),
+        cmocka_unit_test(an_unknown_key_goes_to_llama), cmocka_unit_test(both_encoders_agree),
+        cmocka_unit_test(only_the_text_matters),        cmocka_unit_test(a_model_is_opened_for_one_thing),
         cmocka_unit_test(models_far_away_show_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
