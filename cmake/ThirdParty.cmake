@@ -1,7 +1,7 @@
 # Everything that third_party.lock names, as one target. tools/setup has fetched it, and knows where it lies.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
-foreach(library sqlite3 libcurl libarchive libxml-2.0 md4c gumbo libutf8proc icu-uc yaml-0.1 libcrypto)
+foreach(library sqlite3 libcurl libarchive libxml-2.0 md4c gumbo libutf8proc icu-uc yaml-0.1 serd-0 libcrypto)
     string(REGEX REPLACE "[^a-z0-9]" "_" name ${library})
     pkg_check_modules(${name} REQUIRED IMPORTED_TARGET ${library})
     list(APPEND packaged PkgConfig::${name})

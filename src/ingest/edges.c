@@ -1,10 +1,10 @@
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/file.h"
 #include "base/array.h"
 #include "ingest/source.h"
+#include "ingest/weight.h"
 #include "text/utf8.h"
 
 struct given {
@@ -22,23 +22,6 @@ static bool push(struct given *g, qp_given edge)
     return true;
 }
 
-/* A weight is a number of at least 0; nothing is 1. */
-static bool weight_of(qp_str s, float *out)
-{
-    char digits[64], *end;
-
-    *out = 1;
-    s = qp_str_trim(s);
-    if (!s.n)
-        return true;
-    if (s.n >= sizeof digits)
-        return false;
-    memcpy(digits, s.at, s.n);
-    digits[s.n] = 0;
-    *out = strtof(digits, &end);
-    return !*end && isfinite(*out) && *out >= 0;
-}
-
 static bool parse_line(qp_str line, qp_given *out)
 {
     qp_str rest = line;
@@ -49,7 +32,7 @@ static bool parse_line(qp_str line, qp_given *out)
     if (!out->type.n)
         out->type = QP_STR("link");
     return out->from.n && out->to.n && out->type.n < 200 &&
-           weight_of(rest.n ? qp_str_split(rest, '\t', &rest) : rest, &out->weight);
+           qp_weight_parse(rest.n ? qp_str_split(rest, '\t', &rest) : rest, &out->weight);
 }
 
 qp_code qp_source_edges(qp_job *job, const char *source, const char *path, qp_err *err)

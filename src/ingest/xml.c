@@ -1,7 +1,9 @@
 #include "ingest/xml.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -22,6 +24,46 @@ xmlTextReaderPtr qp_xml_open(qp_str bytes)
     if (r)
         xmlTextReaderSetStructuredErrorHandler(r, silence, NULL);
     return r;
+}
+
+static void note(void *ctx, xmlErrorPtr error)
+{
+    qp_xml_broken *broken = ctx;
+
+    if (broken->line || error->level != XML_ERR_FATAL)
+        return;
+    broken->line = error->line > 0 ? (uint64_t)error->line : 1;
+    snprintf(broken->message, sizeof broken->message, "%s", error->message ? error->message : "no reason is given");
+    broken->message[strcspn(broken->message, "\n")] = 0;
+}
+
+static int read_file(void *ctx, char *to, int n)
+{
+    size_t got = fread(to, 1, (size_t)n, ctx);
+
+    return !got && ferror((FILE *)ctx) ? -1 : (int)got;
+}
+
+static int close_file(void *ctx)
+{
+    return fclose(ctx);
+}
+
+qp_code qp_xml_open_stream(const char *path, qp_str bytes, qp_xml_broken *broken, xmlTextReaderPtr *out, qp_err *err)
+{
+    pthread_once(&once, xmlInitParser);
+    FILE *file =
+        path ? fopen(path, "re") : fmemopen((char *)(uintptr_t)(bytes.n ? bytes.at : " "), bytes.n ? bytes.n : 1, "r");
+    if (!file)
+        return qp_fail(err, QP_INPUT, "%s: cannot be read: %s", path ? path : "standard input", strerror(errno));
+    *out = xmlReaderForIO(read_file, close_file, file, NULL, NULL,
+                          XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
+    if (!*out) {
+        fclose(file);
+        return qp_oom(err);
+    }
+    xmlTextReaderSetStructuredErrorHandler(*out, note, broken);
+    return QP_OK;
 }
 
 bool qp_xml_next(xmlTextReaderPtr r)

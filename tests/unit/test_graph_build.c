@@ -2,35 +2,7 @@
 #include "made.h"
 
 #include "base/map.h"
-#include "ingest/graph_build.h"
-
-/* ---- what comes out, as lines ---- */
-
-static qp_code take_relation(void *ctx, qp_str name, qp_err *err)
-{
-    (void)err;
-    qp_buf_fmt(ctx, "R %.*s\n", (int)name.n, name.at);
-    return QP_OK;
-}
-
-static qp_code take_entity(void *ctx, qp_str scope, qp_str name, qp_str text, qp_err *err)
-{
-    (void)err;
-    qp_buf_fmt(ctx, "E %.*s|%.*s|%.*s\n", (int)scope.n, scope.at, (int)name.n, name.at, (int)text.n, text.at);
-    return QP_OK;
-}
-
-static qp_code take_triple(void *ctx, uint32_t head, uint32_t relation, uint32_t tail, float weight, qp_err *err)
-{
-    (void)err;
-    qp_buf_fmt(ctx, "T %u %u %u %g\n", head, relation, tail, weight);
-    return QP_OK;
-}
-
-static qp_build_out into(qp_buf *lines)
-{
-    return (qp_build_out){take_relation, take_entity, take_triple, lines};
-}
+#include "graph_lines.h"
 
 /* ---- the twin: all in arrays ---- */
 

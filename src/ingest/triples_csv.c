@@ -1,0 +1,131 @@
+#include <strings.h>
+#include <yyjson.h>
+
+#include "ingest/records.h"
+#include "ingest/triples_reader.h"
+#include "ingest/weight.h"
+
+/* Names of columns, the best first; one that begins with ':' may stand behind a name of its own (personId:ID). */
+static const char *const ids[] = {"id", "_id", "node", "node_id", ":ID", NULL};
+static const char *const names[] = {"name", "label", "title", NULL};
+static const char *const sources[] = {"source", "src", "from", "head", "subject", "start", ":START_ID", NULL};
+static const char *const targets[] = {"target", "dst", "to", "tail", "object", "end", ":END_ID", NULL};
+static const char *const relations[] = {"type", "relation", "label", "predicate", "rel", ":TYPE", NULL};
+static const char *const weights[] = {"weight", NULL};
+
+struct cell { /* of a row; key null: there is none, or it is empty */
+    yyjson_val *key;
+    qp_str value;
+};
+
+static qp_str text_of(yyjson_val *v)
+{
+    return (qp_str){yyjson_get_str(v), yyjson_get_len(v)};
+}
+
+static bool is_called(qp_str column, const char *name)
+{
+    size_t n = strlen(name);
+
+    if (name[0] == ':' && column.n > n)
+        column = qp_str_slice(column, column.n - n, column.n);
+    return column.n == n && !strncasecmp(column.at, name, n);
+}
+
+static struct cell find(yyjson_val *row, const char *const *called)
+{
+    size_t i, n;
+    yyjson_val *key, *value;
+
+    for (; *called; called++)
+        yyjson_obj_foreach(row, i, n, key, value) {
+            if (is_called(text_of(key), *called) && qp_str_trim(text_of(value)).n)
+                return (struct cell){key, text_of(value)};
+        }
+    return (struct cell){0};
+}
+
+static void add_column(qp_buf *out, qp_str column, qp_str value)
+{
+    qp_buf_fmt(out, "%.*s: %.*s\n", (int)column.n, column.at, (int)value.n, value.at);
+}
+
+/* "column: value" lines of all columns but one. The records' own "text", where it only repeats all of them, is none. */
+static void describe(yyjson_val *row, const yyjson_val *but, qp_buf *all, qp_buf *out)
+{
+    qp_str text = text_of(yyjson_obj_get(row, "text"));
+    size_t i, n;
+    yyjson_val *key, *value;
+
+    qp_buf_clear(all);
+    qp_buf_clear(out);
+    yyjson_obj_foreach(row, i, n, key, value) {
+        if (qp_str_eq(text_of(key), QP_STR("text")))
+            continue;
+        add_column(all, text_of(key), text_of(value));
+        if (key != but)
+            add_column(out, text_of(key), text_of(value));
+    }
+    if (text.n && !qp_str_eq(text, qp_buf_view(all)))
+        add_column(out, QP_STR("text"), text);
+}
+
+static qp_code take_node(qp_reading_triples *r, yyjson_val *row, qp_err *err)
+{
+    struct cell id = find(row, ids), name = find(row, names);
+    qp_buf all = {0}, text = {0};
+
+    if (!id.key && !name.key)
+        return qp_reading_left_out(r, err, "wanted a node with a column id or name, found neither");
+    describe(row, name.key ? name.key : id.key, &all, &text);
+    qp_entity e = {.id = id.key ? id.value : name.value, .name = name.value, .text = qp_buf_view(&text)};
+    qp_code code = all.oom || text.oom ? qp_oom(err) : qp_reading_entity(r, e, err);
+    qp_buf_free(&all);
+    qp_buf_free(&text);
+    return code;
+}
+
+static qp_code take_edge(qp_reading_triples *r, yyjson_val *row, qp_err *err)
+{
+    struct cell source = find(row, sources), target = find(row, targets), relation = find(row, relations);
+    qp_str weight = find(row, weights).value;
+    qp_triple t = {source.value, relation.key ? relation.value : QP_STR("link"), target.value, 1};
+
+    if (!source.key || !target.key)
+        return qp_reading_left_out(r, err, "wanted an edge with columns source and target, found no %s",
+                                   source.key ? "target" : "source");
+    if (!qp_weight_parse(weight, &t.weight))
+        return qp_reading_left_out(r, err, "wanted a weight that is a number of at least 0, found '%.*s'",
+                                   (int)(weight.n < 40 ? weight.n : 40), weight.at);
+    return qp_reading_triple(r, t, NULL, err);
+}
+
+static qp_code read_rows(qp_reading_triples *r, qp_code (*take)(qp_reading_triples *, yyjson_val *, qp_err *),
+                         qp_err *err)
+{
+    qp_records *records = NULL;
+    qp_str json;
+    qp_code code = qp_records_open(QP_CSV, r->source->path, r->source->bytes, &records, err);
+
+    while (!code) {
+        code = qp_records_next(records, &json, &r->line, err);
+        if (code || !json.at)
+            break;
+        yyjson_doc *row = yyjson_read(json.at, json.n, 0);
+        code = row ? take(r, yyjson_doc_get_root(row), err) : qp_oom(err); /* it was written by us */
+        yyjson_doc_free(row);
+        code = code ? code : qp_reading_look(r, err);
+    }
+    qp_records_close(records);
+    return code;
+}
+
+qp_code qp_triples_nodes(qp_reading_triples *r, qp_err *err)
+{
+    return read_rows(r, take_node, err);
+}
+
+qp_code qp_triples_edges(qp_reading_triples *r, qp_err *err)
+{
+    return read_rows(r, take_edge, err);
+}
