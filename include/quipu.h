@@ -69,8 +69,9 @@ typedef struct qp_setting { /* one KEY=VALUE, as with -o */
 typedef struct qp_open_options {
     const char *embedder, *ranker, *writer; /* model names, files or URLs; null: the store's own, else the default;
                                                "none" for none */
-    const char *sparse; /* the sparse encoder that weights terms for -m splade; null: the store's own, else none */
-    int threads;        /* 0: one per core */
+    const char *sparse;    /* the sparse encoder that weights terms for -m splade; null: the store's own, else none */
+    const char *attention; /* the model whose attention heads vote for -m gear; null: the store's own, else none */
+    int threads;           /* 0: one per core */
     uint64_t seed;
 } qp_open_options;
 
@@ -91,6 +92,8 @@ typedef struct qp_index_report {
     uint64_t chunks, edges, edges_unknown; /* in the index now; given edges whose ends are not there */
     uint64_t chunks_embedded;              /* in this run */
     uint64_t chunks_weighed;               /* in this run: learned terms made by a sparse encoder */
+    uint64_t chunks_attended;              /* in this run: outputs of attention heads */
+    uint64_t triples, entities;            /* read in this run, of knowledge graphs */
     double seconds_read, seconds_embed, seconds_publish;
 } qp_index_report;
 
@@ -104,9 +107,13 @@ qp_code qp_index_delete(qp_index *, const char *const *documents, size_t n, cons
 typedef struct qp_ask_options {
     const char *id;             /* the question's own id, given back as "_id"; or null */
     const char *method;         /* "fastinsight", "hybrid", ... or a pipeline's file. Null: fastinsight with
-                                 * first=hybrid and mix=0.75 (models/README.md says why); hybrid without a reranker */
+                                 * first=hybrid and mix=0.75 (models/README.md says why); hybrid without a reranker; lego:2
+                                 * on a knowledge graph without documents */
     const qp_setting *settings; /* the method's options */
     size_t n_settings;
+    const qp_str
+        *entities; /* names of entities that the question starts from, in a knowledge graph; none: those it names */
+    size_t n_entities;
     uint32_t top;            /* k; 0: 10 */
     const char *where;       /* metadata filter, or null */
     bool explain;            /* add the trace */

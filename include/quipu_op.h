@@ -100,7 +100,9 @@ typedef struct qp_view {
      * fewer match; indices of terms return only nodes with a term of the probe. */
     qp_code (*search)(void *, const char *index, const qp_probe *, uint32_t k, qp_list *, qp_arena *, qp_err *);
     qp_code (*adjacent)(void *, const qp_id *, uint32_t n, qp_walk, qp_adj *, qp_arena *, qp_err *);
-    /* The same for the whole graph, without copying where the walk is all types both ways; without the edges. */
+    /* All edges of n nodes: row i as above, but a neighbour as often as an edge joins it, each with its edge. */
+    qp_code (*incident)(void *, const qp_id *, uint32_t n, qp_walk, qp_adj *, qp_arena *, qp_err *);
+    /* The same as adjacent for the whole graph, without copying where the walk is all types both ways; without the edges. */
     qp_code (*arcs)(void *, qp_walk, qp_arcs *, qp_arena *, qp_err *);
     /* Distinct neighbours over the walked types, self-loops none, both directions if the walk says so. */
     qp_code (*degree)(void *, const qp_id *, uint32_t n, qp_walk, uint32_t *out, qp_err *);
@@ -179,7 +181,7 @@ typedef struct qp_trace qp_trace;
 typedef struct qp_query {
     qp_str text;
     const qp_view *graph;
-    const qp_model *embedder, *ranker, *writer, *sparse; /* null: not there */
+    const qp_model *embedder, *ranker, *writer, *sparse, *attention; /* null: not there */
     qp_arena *mem;
     qp_memo *memo;          /* null: the query makes one for itself */
     qp_trace *trace;        /* null: nothing is traced */
@@ -187,11 +189,18 @@ typedef struct qp_query {
     const uint64_t *allow;  /* metadata filter: only these nodes may be returned or walked to; null: all */
     const float *vector;    /* of text; made on first use by qp_query_vector */
     const qp_sparse *terms; /* of text; made on first use by qp_query_terms */
+    const float *heads;     /* of text; made on first use by qp_query_heads */
     double deadline;        /* qp_now_ms() after which operators stop; 0: none */
     volatile const int *cancel;
-    uint32_t model_passes; /* cross-encoder passes so far */
-    int depth;             /* of nested qp_run */
-    qp_err err;            /* sticky */
+    const qp_str *entities; /* names that the question starts from, as given; link turns them into nodes */
+    uint32_t n_entities;
+    qp_str scope;            /* whose own graph is walked: the question's id; empty: the shared one */
+    qp_list started;         /* where a method on a graph started */
+    qp_set extracted;        /* the subgraph it looked at, nodes and edges */
+    uint32_t context_tokens; /* of what it would give a writer to read; 0: not counted */
+    uint32_t model_passes;   /* cross-encoder passes so far */
+    int depth;               /* of nested qp_run */
+    qp_err err;              /* sticky */
 } qp_query;
 
 /* ---- options: one table per operator serves pipelines, command line, HTTP, Python and the manual ---- */
@@ -215,6 +224,7 @@ typedef struct qp_opt {
 #define QP_NEEDS_RANKER 2u
 #define QP_NEEDS_WRITER 4u
 #define QP_NEEDS_SPARSE 8u
+#define QP_NEEDS_ATTENTION 16u
 
 typedef struct qp_op { /* operators, methods and user pipelines are all this */
     const char *name, *help;
@@ -223,8 +233,9 @@ typedef struct qp_op { /* operators, methods and user pipelines are all this */
     size_t opt_size;
     int in_min, in_max; /* sets it reads; checked when a pipeline is loaded */
     qp_set (*run)(qp_query *, const qp_set *in, int n_in, const void *opt); /* null for a loaded pipeline: */
-    const void *self; /* its steps, walked by qp_run; null for the built-in ones */
-    unsigned needs;   /* QP_NEEDS_*: models that are opened before it runs */
+    const void *self;                  /* its steps, walked by qp_run; null for the built-in ones */
+    unsigned needs;                    /* QP_NEEDS_*: models that are opened before it runs */
+    unsigned (*asks)(const void *opt); /* the same where it depends on the options; null: needs */
 } qp_op;
 
 /* The only door to an operator: tests the sticky error, the deadline and the arity, then times and traces. */
@@ -236,6 +247,8 @@ qp_code qp_options_fill(const qp_op *, const qp_setting *, size_t n, void *opt, 
 
 /* The query's vector (dim of the embedder), unit length, made once; null after an error. */
 const float *qp_query_vector(qp_query *);
+/* The outputs of the attention heads for the question (heads x head_dim of the view), made once; null after an error. */
+const float *qp_query_heads(qp_query *);
 /* The query's learned terms, made once; null after an error. */
 const qp_sparse *qp_query_terms(qp_query *);
 
@@ -246,9 +259,15 @@ qp_set qp_mix(qp_query *, qp_set a, qp_set b, float weight); /* a by weight of i
 qp_set qp_hop(qp_query *, qp_set, uint32_t hops);            /* O_gs: new neighbours, nearest first */
 qp_set qp_score(qp_query *, qp_set);                         /* bi-encoder */
 qp_set qp_rerank(qp_query *, qp_set);                        /* O_m: cross-encoder */
-qp_set qp_granker(qp_query *, qp_set, float alpha, float scale); /* O_gm; scale: of the degree, 1 is the paper's */
-qp_set qp_stex(qp_query *, qp_set, float beta);                  /* O_vgs */
-qp_set qp_join(qp_query *, qp_set a, qp_set b);                  /* a, then what b adds */
+qp_set qp_granker(qp_query *, qp_set, float alpha, float scale);    /* O_gm; scale: of the degree, 1 is the paper's */
+qp_set qp_stex(qp_query *, qp_set, float beta);                     /* O_vgs */
+qp_set qp_link_entities(qp_query *);                                /* where the question starts */
+qp_set qp_ppr_from(qp_query *, qp_set, double alpha, uint32_t top); /* personalised PageRank; alpha: starting again */
+qp_set qp_rwr_from(qp_query *, qp_set, double alpha, uint32_t top, uint64_t seed); /* random walks with restart */
+qp_set qp_induce_set(qp_query *, qp_set);                                          /* and the edges between its nodes */
+qp_set qp_paths_through(qp_query *, qp_set starts, qp_set sub, const char *kind, uint32_t hops, uint32_t budget);
+qp_set qp_vote(qp_query *, uint32_t k);         /* GEAR: what the attention heads vote for */
+qp_set qp_join(qp_query *, qp_set a, qp_set b); /* a, then what b adds */
 qp_set qp_minus(qp_query *, qp_set a, qp_set b);
 qp_set qp_top(qp_query *, qp_set, uint32_t k);
 

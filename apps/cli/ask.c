@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { MOST_ENTITIES = 64 };
+
 typedef qp_code (*asker)(qp_index *, const char *, const qp_ask_options *, char **, qp_err *);
 
 typedef struct session {
@@ -127,6 +129,20 @@ static const char *first_member(yyjson_val *object, const char *name, const char
     return *text ? text : member(object, other);
 }
 
+/* Where a question starts in a knowledge graph: "entities", or "start", a name or a list of names. */
+static size_t entities_of(yyjson_val *root, qp_str names[MOST_ENTITIES])
+{
+    yyjson_val *list = yyjson_obj_get(root, "entities"), *item;
+    size_t i, n, count = 0;
+    list = list ? list : yyjson_obj_get(root, "start");
+    if (yyjson_is_str(list))
+        names[count++] = (qp_str){yyjson_get_str(list), yyjson_get_len(list)};
+    yyjson_arr_foreach(list, i, n, item)
+        if (yyjson_is_str(item) && count < MOST_ENTITIES)
+            names[count++] = (qp_str){yyjson_get_str(item), yyjson_get_len(item)};
+    return count;
+}
+
 /* A question that finds nothing, or is refused, is told on stderr and the rest goes on; anything else ends it. The exit
  * code tells of a refusal, too. */
 static int ask_file(session *s)
@@ -147,6 +163,9 @@ static int ask_file(session *s)
         yyjson_val *root = yyjson_doc_get_root(doc);
         const char *id = first_member(root, "_id", "id"), *text = first_member(root, "text", "question");
         qp_err err = {0};
+        qp_str names[MOST_ENTITIES];
+        s->options.entities = names;
+        s->options.n_entities = entities_of(root, names);
         if (!doc || !*id) {
             fprintf(stderr, "quipu: %s:%zu: {\"_id\":...,\"text\":...} was wanted; line left out\n", s->c->queries,
                     number);

@@ -9,7 +9,7 @@ enum { MOST_SETTINGS = 64, MOST_RUNS = 1024 };
 /* What the flags said, with the defaults filled in. Strings are argv's, the environment's or the config file's. */
 typedef struct cli {
     const char *store, *method, *where, *queries, *run, *html, *config;
-    const char *embedder, *reranker, *writer, *sparse;
+    const char *embedder, *reranker, *writer, *sparse, *attention;
     qp_setting settings[MOST_SETTINGS]; /* -o, in order */
     size_t n_settings;
     const char *runs[MOST_RUNS]; /* --with-run, in order */

@@ -31,6 +31,8 @@ const flag flags[] = {
     {'E', false, "embedder", "MODEL", "model that makes vectors; none for an index without (default: the index's own)"},
     {'K', false, "reranker", "MODEL", "cross-encoder (default: quipu-rerank-v1)"},
     {'P', false, "sparse", "MODEL", "sparse encoder: term weights for -m splade (default: the index's own, else none)"},
+    {'A', false, "heads", "MODEL",
+     "model whose attention heads vote for -m gear (default: the index's own, else none)"},
     {'W', false, "writer", "MODEL", "model that writes answers (default: none; answers are quoted)"},
     {'t', false, "threads", "N", "threads (default: one per core)"},
     {'d', false, "seed", "N", "seed of everything random (default 0)"},
@@ -111,6 +113,7 @@ static int set(cli *c, const flag *f, const char *value)
     case 'K': c->reranker = value; return 0;
     case 'W': c->writer = value; return 0;
     case 'P': c->sparse = value; return 0;
+    case 'A': c->attention = value; return 0;
     case 't': return number("--threads", value, 0, &c->threads);
     case 'd': return number("--seed", value, 0, &c->seed);
     case 'q': c->quiet = true; return 0;

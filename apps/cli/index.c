@@ -20,11 +20,16 @@ static void tell(const cli *c, const qp_index_report *r)
            r->documents_changed, r->documents_same);
     if (r->documents_failed)
         printf(", %" PRIu64 " could not be read", r->documents_failed);
-    printf("\n%" PRIu64 " chunks and %" PRIu64 " edges in the index", r->chunks, r->edges);
+    if (r->triples)
+        printf("\n%" PRIu64 " triples of %" PRIu64 " entities read", r->triples, r->entities);
+    if (r->chunks || !r->entities)
+        printf("\n%" PRIu64 " chunks and %" PRIu64 " edges in the index", r->chunks, r->edges);
     if (r->edges_unknown)
         printf(" (%" PRIu64 " edges to unknown ids left out)", r->edges_unknown);
     if (r->chunks_weighed)
         printf("\n%" PRIu64 " chunks weighed", r->chunks_weighed);
+    if (r->chunks_attended)
+        printf("\n%" PRIu64 " chunks attended to", r->chunks_attended);
     printf("\n%" PRIu64 " chunks embedded; read %.1f s, embed %.1f s, publish %.1f s\n", r->chunks_embedded,
            r->seconds_read, r->seconds_embed, r->seconds_publish);
 }

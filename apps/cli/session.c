@@ -29,6 +29,7 @@ int session_open(const cli *c, bool create, qp_index **index)
                          .ranker = c->reranker,
                          .writer = c->writer,
                          .sparse = c->sparse,
+                         .attention = c->attention,
                          .threads = (int)c->threads,
                          .seed = (uint64_t)c->seed};
     qp_code code = qp_index_open(c->store, create, &o, index, &err);

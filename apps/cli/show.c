@@ -27,6 +27,10 @@ static void print_name(yyjson_val *node)
 /* "manual.pdf, page 3, bytes 100-250": bytes of the document's text. */
 static void print_place(yyjson_val *at, unsigned long long from, unsigned long long to)
 {
+    if (!*member(at, "document")) { /* an entity */
+        putchar('\n');
+        return;
+    }
     fputs(dim(), stdout);
     put(member(at, "document"));
     if (yyjson_is_uint(yyjson_obj_get(at, "page")))
@@ -85,12 +89,34 @@ static void print_hits(yyjson_val *root, bool texts, bool explain)
         const char *text = member(hit, "text");
         printf("%3llu  ", whole(hit, "rank"));
         print_name(hit);
-        printf("  %.4f\n     ", yyjson_get_num(yyjson_obj_get(hit, "score")));
+        printf("  %.4f", yyjson_get_num(yyjson_obj_get(hit, "score")));
+        bool entity = !*member(hit, "document");
+        fputs(entity ? "" : "\n     ", stdout);
         print_place(hit, span(hit, 0), span(hit, 1));
-        if (texts)
+        if (texts && (!entity || strcmp(text, member(hit, "title")) != 0))
             print_wrapped(text, strlen(text), 5, 3);
         if (explain)
             print_via(hit, 5);
+    }
+}
+
+static void print_paths(yyjson_val *root)
+{
+    yyjson_val *paths = yyjson_obj_get(root, "paths"), *path;
+    size_t i, n;
+    yyjson_arr_foreach(paths, i, n, path) {
+        yyjson_val *nodes = yyjson_obj_get(path, "nodes"), *relations = yyjson_obj_get(path, "relations");
+        printf("%s%3zu  %.4f  ", i ? "" : "\n", i + 1, yyjson_get_num(yyjson_obj_get(path, "score")));
+        for (size_t j = 0; j < yyjson_arr_size(nodes); j++) {
+            const char *relation = j ? yyjson_get_str(yyjson_arr_get(relations, j - 1)) : NULL;
+            if (relation) {
+                printf(" %s", dim());
+                print_edge(relation + (*relation == '~'), *relation != '~');
+                fputs(plain(), stdout);
+            }
+            put(yyjson_get_str(yyjson_arr_get(nodes, j)));
+        }
+        putchar('\n');
     }
 }
 
@@ -180,6 +206,8 @@ void show_result(const cli *c, yyjson_val *root, bool streamed)
         print_answer(root, streamed);
     if (!answered || c->explain)
         print_hits(root, !answered, c->explain);
+    if (!answered || c->explain)
+        print_paths(root);
     if (c->explain)
         print_trace(root);
     print_timings(root);

@@ -50,6 +50,8 @@ static void add_needs(yyjson_mut_doc *doc, yyjson_mut_val *to, unsigned needs)
         yyjson_mut_arr_add_str(doc, list, "writer");
     if (needs & QP_NEEDS_SPARSE)
         yyjson_mut_arr_add_str(doc, list, "sparse encoder");
+    if (needs & QP_NEEDS_ATTENTION)
+        yyjson_mut_arr_add_str(doc, list, "attention heads");
 }
 
 static void add_op(yyjson_mut_doc *doc, yyjson_mut_val *list, const qp_op *op)

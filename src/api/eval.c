@@ -26,8 +26,13 @@ qp_code qp_index_eval(qp_index *index, const char *dataset, const qp_eval_option
     if (!code)
         code = qp_index_equip(index, qp_held_snapshot(held), needs, &models, err);
     if (!code) {
-        qp_bench_ctx ctx = {qp_held_snapshot(held), models.embedder, models.ranker,
-                            models.writer,          models.sparse,   qp_index_threads(index)};
+        qp_bench_ctx ctx = {.snapshot = qp_held_snapshot(held),
+                            .embedder = models.embedder,
+                            .ranker = models.ranker,
+                            .writer = models.writer,
+                            .sparse = models.sparse,
+                            .attention = models.attention,
+                            .threads = qp_index_threads(index)};
         code = qp_evaluate(&ctx, dataset, o, json, err);
     }
     qp_held_release(held);

@@ -30,7 +30,7 @@ struct qp_index {
     qp_model *models[QP_PURPOSES];
 };
 
-static const char *const setting_of[QP_PURPOSES] = {"embedder", "ranker", "writer", "sparse"};
+static const char *const setting_of[QP_PURPOSES] = {"embedder", "ranker", "writer", "sparse", "attention"};
 
 static char *copy_of(const char *text)
 {
@@ -39,7 +39,7 @@ static char *copy_of(const char *text)
 
 static bool made_by(qp_purpose purpose) /* does the index hold what such a model made? */
 {
-    return purpose == QP_EMBEDDER || purpose == QP_SPARSE;
+    return purpose == QP_EMBEDDER || purpose == QP_SPARSE || purpose == QP_ATTENTION;
 }
 
 /* What the index was made with stands in its settings; a reader falls back on it. */
@@ -85,10 +85,11 @@ qp_code qp_index_open(const char *dir, bool create, const qp_open_options *optio
                         .create = create,
                         .threads = o->threads,
                         .seed = o->seed,
-                        .names = {copy_of(o->embedder), copy_of(o->ranker), copy_of(o->writer), copy_of(o->sparse)}};
+                        .names = {copy_of(o->embedder), copy_of(o->ranker), copy_of(o->writer), copy_of(o->sparse),
+                                  copy_of(o->attention)}};
     pthread_mutex_init(&index->lock, NULL);
     qp_code code = index->folder ? QP_OK : qp_oom(err);
-    if (!code && there && (!o->embedder || !o->sparse)) {
+    if (!code && there && (!o->embedder || !o->sparse || !o->attention)) {
         /* A reader needs the snapshot alone, and a wrong embedder is refused by its digest; `check` tells of the truth.
          * A folder without an index yet is fine for a writer. */
         qp_err why = {0};
@@ -209,7 +210,7 @@ qp_code qp_index_model(qp_index *index, qp_purpose purpose, const qp_model **out
 {
     *out = NULL;
     const char *name = index->names[purpose];
-    if (name ? strcmp(name, "none") == 0 : purpose == QP_SPARSE) /* which has no default */
+    if (name ? strcmp(name, "none") == 0 : purpose == QP_SPARSE || purpose == QP_ATTENTION) /* which have no default */
         return QP_OK;
     pthread_mutex_lock(&index->lock);
     qp_code code = QP_OK;
@@ -263,6 +264,12 @@ qp_code qp_index_equip(qp_index *index, const qp_snapshot *snapshot, unsigned ne
         if (!code && q->sparse)
             code = same_maker("sparse encoder", "--sparse", qp_snapshot_sparse(snapshot), q->sparse, err);
     }
+    if (!code && (needs & QP_NEEDS_ATTENTION) && *qp_snapshot_attention(snapshot)) {
+        code = qp_index_model(index, QP_ATTENTION, &q->attention, err);
+        if (!code && q->attention)
+            code =
+                same_maker("model of attention heads", "--heads", qp_snapshot_attention(snapshot), q->attention, err);
+    }
     return code;
 }
 
@@ -283,7 +290,9 @@ static qp_code remember_model(qp_index *index, qp_purpose purpose, const qp_mode
 static qp_code open_makers(qp_index *index, qp_makers *out, qp_err *err)
 {
     qp_code code = qp_index_model(index, QP_EMBEDDER, &out->embedder, err);
-    return code ? code : qp_index_model(index, QP_SPARSE, &out->sparse, err);
+    if (!code)
+        code = qp_index_model(index, QP_SPARSE, &out->sparse, err);
+    return code ? code : qp_index_model(index, QP_ATTENTION, &out->attention, err);
 }
 
 qp_code qp_index_add(qp_index *index, const char *const *sources, size_t n, const qp_index_options *options,
@@ -301,6 +310,8 @@ qp_code qp_index_add(qp_index *index, const char *const *sources, size_t n, cons
         code = remember_model(index, QP_EMBEDDER, models.embedder, store, err);
     if (!code)
         code = remember_model(index, QP_SPARSE, models.sparse, store, err);
+    if (!code)
+        code = remember_model(index, QP_ATTENTION, models.attention, store, err);
     if (!code)
         code = qp_ingest(store, models, index->threads, sources, n, options ? options : &standard,
                          report ? report : &ignored, err);

@@ -15,6 +15,7 @@ typedef struct question {
     bool method_owned, preset;
     const char *degraded; /* what was missing for the default method, or null */
     qp_query query;
+    void *opt;            /* of the method */
     qp_setting *settings; /* the caller's, and top from -k */
     size_t n_settings;
     qp_patience before;    /* of whoever asked for this */
@@ -50,7 +51,7 @@ static void degrade(question *x, const char *what, const qp_err *why, const char
         x->options->watch.warn(x->options->watch.user, x->degraded);
 }
 
-/* The default is FastInsight; where its reranker is not on this machine, hybrid search, without vectors BM25, and that is said. A reranker
+/* The default is FastInsight, on a graph without documents LEGO-GraphRAG's second instance; where FastInsight's reranker is not on this machine, hybrid search, without vectors BM25, and that is said. A reranker
  * that was asked for by name must be there. */
 static qp_code choose_method(question *x, qp_err *err)
 {
@@ -65,13 +66,15 @@ static qp_code choose_method(question *x, qp_err *err)
     bool vectors = *qp_snapshot_embedder(qp_held_snapshot(x->held));
     if (vectors)
         (void)qp_index_model(x->index, QP_EMBEDDER, &embedder, &no_embedder);
-    x->preset = ranker && embedder;
-    name = x->preset ? "fastinsight" : embedder ? "hybrid" : "bm25";
+    const qp_snapshot *s = qp_held_snapshot(x->held);
+    bool graph = qp_snapshot_entities(s) && !qp_snapshot_documents(s);
+    x->preset = ranker && embedder && !graph;
+    name = x->preset ? "fastinsight" : embedder ? graph ? "lego:2" : "hybrid" : "bm25";
     if (!vectors)
         degrade(x, "indexed without an embedder", NULL, name);
     else if (!embedder)
         degrade(x, "no embedder", &no_embedder, name);
-    else if (!ranker)
+    else if (!ranker && !graph)
         degrade(x, "no reranker", &no_ranker, name);
     return qp_method_find(name, &x->method, &x->method_owned, err);
 }
@@ -135,12 +138,19 @@ static qp_code begin(question *x, const char *text, qp_err *err)
         code = choose_method(x, err);
     if (!code)
         code = settle(x, err);
+    if (!code && !(x->opt = qp_options_new(x->method, x->settings, x->n_settings, x->query.mem, err)))
+        code = err->code;
     if (!code)
-        code = qp_index_equip(x->index, qp_held_snapshot(x->held), x->method->needs, &x->query, err);
+        code = qp_index_equip(x->index, qp_held_snapshot(x->held), qp_op_needs(x->method, x->opt), &x->query, err);
+    qp_query *q = &x->query;
+    if (!code) {
+        q->graph = qp_snapshot_view(qp_held_snapshot(x->held));
+        q->entities = o->entities;
+        q->n_entities = (uint32_t)o->n_entities;
+        code = qp_query_in_scope(q, qp_str_of(o->id ? o->id : ""), err);
+    }
     if (code)
         return code;
-    qp_query *q = &x->query;
-    q->graph = qp_snapshot_view(qp_held_snapshot(x->held));
     q->trace = qp_trace_new();
     x->load_ms = qp_now_ms() - x->began;
     return q->trace ? QP_OK : qp_oom(err);
@@ -159,10 +169,7 @@ static void end(question *x)
 static qp_code find(question *x, qp_set *found, qp_err *err)
 {
     qp_query *q = &x->query;
-    void *options = qp_options_new(x->method, x->settings, x->n_settings, q->mem, err);
-    if (!options)
-        return err->code;
-    *found = qp_run(q, x->method, NULL, 0, options);
+    *found = qp_run(q, x->method, NULL, 0, x->opt);
     if (!has_option(x->method, "top"))
         *found = qp_top(q, *found, x->options->top ? x->options->top : 10);
     if (q->err.code)

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "op/sub.h"
 
 typedef struct writer {
     yyjson_mut_doc *doc;
@@ -83,7 +84,10 @@ static yyjson_mut_val *hit_of(writer *w, const qp_hit *hit, uint32_t rank)
     yyjson_mut_obj_add_real(w->doc, object, "score", (double)hit->score);
     add_text(w, object, "text", own && own <= text.n ? qp_str_slice(text, text.n - own, text.n) : text);
     add_place(w, object, &about);
-    yyjson_mut_obj_add_val(w->doc, object, "span", span_of(w, about.from, about.to));
+    if (about.document.n)
+        yyjson_mut_obj_add_val(w->doc, object, "span", span_of(w, about.from, about.to));
+    else
+        yyjson_mut_obj_add_null(w->doc, object, "span");
     yyjson_mut_obj_add_val(w->doc, object, "via", via_of(w, hit));
     return object;
 }
@@ -121,7 +125,9 @@ static yyjson_mut_val *path_of(writer *w, const qp_hit *last)
             continue;
         if (graph->link(graph->self, &h->via, 1, &link, &w->q->err))
             return NULL;
-        yyjson_mut_arr_prepend(relations, text_of(w, link.type));
+        bool forward = link.from == h->from->id; /* against the arrow: "~relation" */
+        qp_str relation = forward ? link.type : qp_arena_fmt(w->q->mem, "~%.*s", (int)link.type.n, link.type.at);
+        yyjson_mut_arr_prepend(relations, text_of(w, relation));
     }
     yyjson_mut_val *object = yyjson_mut_obj(w->doc);
     yyjson_mut_obj_add_val(w->doc, object, "nodes", nodes);
@@ -142,6 +148,30 @@ static void add_found(writer *w, yyjson_mut_val *root, const qp_set *found)
     yyjson_mut_obj_add_val(w->doc, root, "hits", hits);
     yyjson_mut_obj_add_val(w->doc, root, "edges", edges);
     yyjson_mut_obj_add_val(w->doc, root, "paths", paths);
+}
+
+/* Of a knowledge graph: where the question started, and what was looked at. */
+static void add_graph(writer *w, yyjson_mut_val *root)
+{
+    qp_query *q = w->q;
+    const qp_view *graph = q->graph;
+    qp_sub sub;
+    if (graph->entity == graph->nodes || (!q->started.n && !q->extracted.nodes.n))
+        return;
+    yyjson_mut_val *names = yyjson_mut_obj_add_arr(w->doc, root, "entities");
+    for (uint32_t i = 0; i < q->started.n; i++) {
+        qp_about about;
+        if (graph->about(graph->self, &q->started.at[i].id, 1, &about, q->mem, &q->err))
+            return;
+        yyjson_mut_arr_append(names, text_of(w, about.name));
+    }
+    if (!qp_sub_make(q, q->extracted, q->walk, &sub))
+        return;
+    yyjson_mut_val *size = yyjson_mut_obj_add_obj(w->doc, root, "subgraph");
+    yyjson_mut_obj_add_uint(w->doc, size, "nodes", sub.n);
+    yyjson_mut_obj_add_uint(w->doc, size, "edges", sub.graph.start[sub.n] / 2);
+    yyjson_mut_obj_add_uint(w->doc, size, "components", qp_sub_components(q, &sub));
+    yyjson_mut_obj_add_uint(w->doc, root, "context_tokens", q->context_tokens);
 }
 
 static void add_answer(writer *w, yyjson_mut_val *root, const qp_result *r)
@@ -230,6 +260,7 @@ qp_code qp_result_json(qp_query *q, const qp_result *r, char **json, qp_err *err
     if (r->answer)
         add_answer(&w, root, r);
     add_found(&w, root, &r->found);
+    add_graph(&w, root);
     add_timings(&w, root, r);
     yyjson_mut_obj_add_uint(w.doc, root, "model_passes", q->model_passes);
     if (r->explain)

@@ -65,14 +65,16 @@ qp_code qp_index_stats(qp_index *index, char **json, qp_err *err)
     yyjson_mut_val *root = yyjson_mut_obj(doc);
     yyjson_mut_doc_set_root(doc, root);
     yyjson_mut_obj_add_uint(doc, root, "documents", qp_snapshot_documents(snapshot));
-    yyjson_mut_obj_add_uint(doc, root, "chunks", view->nodes);
+    yyjson_mut_obj_add_uint(doc, root, "chunks", view->entity);
+    yyjson_mut_obj_add_uint(doc, root, "entities", view->nodes - view->entity);
     yyjson_mut_obj_add_uint(doc, root, "edges", view->edges);
     code = count_types(view, doc, yyjson_mut_obj_add_obj(doc, root, "edge_types"), err);
     yyjson_mut_obj_add_uint(doc, root, "dimension", view->dim);
     const char *name = qp_index_name(index, QP_EMBEDDER), *digest = qp_snapshot_embedder(snapshot);
     yyjson_mut_obj_add_str(doc, root, "embedder", !*digest ? "none" : name ? name : "default");
     yyjson_mut_obj_add_str(doc, root, "embedder_digest", digest);
-    const char *sparse = qp_index_name(index, QP_SPARSE);
+    const char *sparse = qp_index_name(index, QP_SPARSE), *heads = qp_index_name(index, QP_ATTENTION);
+    yyjson_mut_obj_add_str(doc, root, "heads", !view->heads ? "none" : heads ? heads : "unknown");
     yyjson_mut_obj_add_str(doc, root, "sparse", !view->terms ? "none" : sparse ? sparse : "unknown");
     yyjson_mut_obj_add_uint(doc, root, "snapshot", qp_snapshot_number(snapshot));
     yyjson_mut_obj_add_uint(doc, root, "bytes", bytes_in(qp_index_folder(index)));

@@ -24,6 +24,18 @@ static bool is_method(qp_str name)
     return qp_str_ends(name, QP_STR(".yaml")) || qp_str_ends(name, QP_STR(".yml"));
 }
 
+/* "lego:3:width=4" is the method lego:3 with an option: what follows the first colon may be part of the name. */
+static qp_str part_name(qp_str spec, qp_str *own)
+{
+    qp_str name = qp_str_split(spec, ':', own), more = *own, longer = qp_str_split(more, ':', &more);
+    qp_str whole = qp_str_slice(spec, 0, name.n + 1 + longer.n);
+
+    if (!own->at || memchr(longer.at, '=', longer.n) || !is_method(whole))
+        return qp_str_trim(name);
+    *own = more;
+    return qp_str_trim(whole);
+}
+
 /* Splits off the next contender: up to a comma that a method's name follows. As long as no option was given, every
  * comma separates, so that a misspelt name is found by name. */
 static qp_str next_spec(qp_str list, qp_str *rest)
@@ -38,7 +50,7 @@ static qp_str next_spec(qp_str list, qp_str *rest)
             continue;
         after = qp_str_slice(list, i + 1, list.n);
         name = qp_str_split(after, ',', &(qp_str){0});
-        name = qp_str_trim(qp_str_split(name, ':', &(qp_str){0}));
+        name = part_name(name, &(qp_str){0});
         if (!options || is_method(name)) {
             *rest = after;
             return qp_str_slice(list, 0, i);
@@ -95,7 +107,7 @@ static qp_code fill(qp_contender *c, qp_str own, const qp_setting *given, size_t
 static qp_code parse_one(qp_contender *c, qp_str spec, const qp_setting *given, size_t n_given, uint32_t depth,
                          qp_arena *mem, qp_err *err)
 {
-    qp_str own, method = qp_str_trim(qp_str_split(spec, ':', &own));
+    qp_str own, method = part_name(spec, &own);
     qp_code code;
 
     c->name = qp_arena_str(mem, spec).at;

@@ -8,8 +8,9 @@
 /* What an evaluation runs on: one snapshot, the models, a folder with queries.jsonl and qrels.tsv. All are borrowed. */
 typedef struct qp_bench_ctx {
     const qp_snapshot *snapshot;
-    const qp_model *embedder, *ranker, *writer, *sparse; /* null: not there; methods that need it are refused */
-    int threads;                                         /* of the statistics; 0: one per core */
+    const qp_model *embedder, *ranker, *writer, *sparse,
+        *attention; /* null: not there; methods that need it are refused */
+    int threads;    /* of the statistics; 0: one per core */
 } qp_bench_ctx;
 
 /* The models that these options' methods and task need, as QP_NEEDS_*, so that they can be opened. */

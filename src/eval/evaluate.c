@@ -173,10 +173,11 @@ static qp_code read_judgements(qp_evaluation *e, qp_err *err)
     qp_code code = QP_OK;
 
     if (!qp_str_ends(qp_str_of(e->dataset), QP_STR(".json")))
-        return qp_judgements_read(e->dataset, NULL, e->documents, e->mem, &e->judgements, err);
+        return qp_judgements_read(e->dataset, NULL, qp_snapshot_entities(e->ctx->snapshot) > 0, e->documents, e->mem,
+                                  &e->judgements, err);
     code = qp_titles_make(e->ctx->snapshot, &titles, e->mem, err);
     if (code == QP_OK)
-        code = qp_judgements_read(e->dataset, &(qp_titled){qp_titles_find, titles}, e->documents, e->mem,
+        code = qp_judgements_read(e->dataset, &(qp_titled){qp_titles_find, titles}, false, e->documents, e->mem,
                                   &e->judgements, err);
     qp_titles_free(titles);
     return code;

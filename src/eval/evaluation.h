@@ -21,11 +21,12 @@ typedef struct qp_trial { /* one contender on one question */
     double ms[QP_STAGES];
     uint32_t passes; /* cross-encoder passes the method alone would have made */
     const qp_answered *answer;
+    const qp_explored *explored;
 } qp_trial;
 
 typedef struct qp_plan { /* what `-o` says to the evaluation itself */
     const char *metrics; /* null: those of the task */
-    const char *task;    /* "retrieval" | "answers" */
+    const char *task;    /* "retrieval" | "answers" | "graph" */
     const char *split;   /* "all" | "dev" | "test" */
     const char *start;   /* the contender whose first ten the correlations start from */
     const char *graph;   /* edge types that tr and misstr look at */

@@ -131,6 +131,24 @@ static qp_code add_question(reader *r, qp_str id, qp_str text)
     return QP_OK;
 }
 
+/* The strings of a list; a missing list has none. */
+static qp_code take_strings(reader *r, yyjson_val *list, const qp_str **out, uint32_t *n)
+{
+    qp_str *strings = qp_new(r->mem, qp_str, yyjson_arr_size(list) + 1);
+    yyjson_arr_iter each;
+    yyjson_val *item;
+
+    if (!strings)
+        return qp_oom(r->err);
+    *n = 0;
+    yyjson_arr_iter_init(list, &each);
+    while ((item = yyjson_arr_iter_next(&each)))
+        if (yyjson_is_str(item))
+            strings[(*n)++] = qp_arena_str(r->mem, (qp_str){yyjson_get_str(item), yyjson_get_len(item)});
+    *out = strings;
+    return QP_OK;
+}
+
 static qp_code take_query(reader *r, qp_str line)
 {
     qp_str id;
@@ -145,6 +163,9 @@ static qp_code take_query(reader *r, qp_str line)
     else
         code =
             qp_fail(r->err, QP_INPUT, "%s:%u: question \"%.*s\" has no \"text\"", r->path, r->line, (int)id.n, id.at);
+    if (!code)
+        code = take_strings(r, yyjson_obj_get(yyjson_doc_get_root(doc), "entities"),
+                            &r->questions[r->out->n - 1].entities, &r->questions[r->out->n - 1].n_entities);
     yyjson_doc_free(doc);
     return code;
 }
@@ -153,29 +174,18 @@ static qp_code take_answer(reader *r, qp_str line)
 {
     qp_str id;
     yyjson_doc *doc = json_line(r, line, &id);
-    yyjson_val *list = doc ? yyjson_obj_get(yyjson_doc_get_root(doc), "answers") : NULL, *item;
+    yyjson_val *list = doc ? yyjson_obj_get(yyjson_doc_get_root(doc), "answers") : NULL;
     uint64_t *number = doc ? qp_map_get(r->out->number, id) : NULL;
-    qp_str *answers = NULL;
-    uint32_t n = 0;
-    yyjson_arr_iter each;
     qp_code code = QP_OK;
 
     if (!doc)
         return QP_INPUT;
     if (!yyjson_is_arr(list))
         code = qp_fail(r->err, QP_INPUT, "%s:%u: wanted \"answers\", a list of strings", r->path, r->line);
-    else if (!(answers = qp_new(r->mem, qp_str, yyjson_arr_size(list) + 1)))
-        code = qp_oom(r->err);
-    if (code == QP_OK) {
-        yyjson_arr_iter_init(list, &each);
-        while ((item = yyjson_arr_iter_next(&each)))
-            if (yyjson_is_str(item))
-                answers[n++] = qp_arena_str(r->mem, (qp_str){yyjson_get_str(item), yyjson_get_len(item)});
-        if (!number)
-            r->out->strangers++;
-        else
-            r->questions[*number].answers = answers, r->questions[*number].n_answers = n;
-    }
+    else if (!number)
+        r->out->strangers++;
+    else
+        code = take_strings(r, list, &r->questions[*number].answers, &r->questions[*number].n_answers);
     yyjson_doc_free(doc);
     return code;
 }
@@ -297,12 +307,26 @@ static qp_code settle_all(reader *r)
     return code;
 }
 
-static qp_code read_folder(reader *r, const char *folder)
+/* Answers that are names of entities: each is a document that is right. */
+static qp_code judge_by_answers(reader *r)
 {
+    qp_code code = QP_OK;
+
+    for (uint32_t i = 0; i < r->out->n && !code; i++)
+        for (uint32_t j = 0; j < r->questions[i].n_answers && !code; j++)
+            code = add_row(r, r->questions[i].id, r->questions[i].answers[j], 1);
+    return code;
+}
+
+static qp_code read_folder(reader *r, const char *folder, bool named_answers)
+{
+    char *qrels = qp_path_join(r->mem, folder, "qrels.tsv");
     qp_code code = read_lines(r, folder, "queries.jsonl", true, take_query);
 
     if (code == QP_OK)
         code = read_lines(r, folder, "answers.jsonl", false, take_answer);
+    if (code == QP_OK && named_answers && qrels && !qp_path_exists(qrels))
+        return judge_by_answers(r);
     return code == QP_OK ? read_lines(r, folder, "qrels.tsv", false, take_qrel) : code;
 }
 
@@ -319,8 +343,8 @@ static qp_code read_hipporag(reader *r, const char *path, const qp_titled *title
     return code;
 }
 
-qp_code qp_judgements_read(const char *dataset, const qp_titled *titled, qp_map *documents, qp_arena *mem,
-                           qp_judgements *out, qp_err *err)
+qp_code qp_judgements_read(const char *dataset, const qp_titled *titled, bool named_answers, qp_map *documents,
+                           qp_arena *mem, qp_judgements *out, qp_err *err)
 {
     reader r = {.documents = documents, .mem = mem, .out = out, .err = err};
     qp_code code;
@@ -328,7 +352,7 @@ qp_code qp_judgements_read(const char *dataset, const qp_titled *titled, qp_map 
     *out = (qp_judgements){.number = qp_map_new()};
     if (!out->number)
         return qp_oom(err);
-    code = titled ? read_hipporag(&r, dataset, titled) : read_folder(&r, dataset);
+    code = titled ? read_hipporag(&r, dataset, titled) : read_folder(&r, dataset, named_answers);
     if (code == QP_OK)
         code = settle_all(&r);
     free(r.rows);

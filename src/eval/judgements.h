@@ -27,6 +27,8 @@ typedef struct qp_question {
     uint32_t relevant;    /* how many those are */
     const qp_str *answers;
     uint32_t n_answers;
+    const qp_str *entities; /* names of entities that it starts from; none are given as none */
+    uint32_t n_entities;
 } qp_question;
 
 typedef struct qp_judgements {
@@ -36,10 +38,11 @@ typedef struct qp_judgements {
     uint64_t strangers; /* judgements and answers of questions that queries.jsonl does not have: left out */
 } qp_judgements;
 
-/* titled null: a folder in BEIR's layout; else a question file of HippoRAG's. `documents` numbers document ids in the order they were put; ids seen here for the first time are added. What is
+/* named_answers: without qrels.tsv, what an answer is called is the document (an entity's name) that is right.
+ * titled null: a folder in BEIR's layout; else a question file of HippoRAG's. `documents` numbers document ids in the order they were put; ids seen here for the first time are added. What is
  * read lives in the arena; the map of numbers is freed with qp_judgements_free. */
-qp_code qp_judgements_read(const char *dataset, const qp_titled *, qp_map *documents, qp_arena *, qp_judgements *,
-                           qp_err *);
+qp_code qp_judgements_read(const char *dataset, const qp_titled *, bool named_answers, qp_map *documents, qp_arena *,
+                           qp_judgements *, qp_err *);
 void qp_judgements_free(qp_judgements *);
 
 /* The grade of a document for a question; 0 where it was not judged. */

@@ -21,18 +21,28 @@ typedef struct qp_answered {
     uint32_t citations, supported; /* citations, and how many a sentence of the source bears out */
 } qp_answered;
 
+/* What a method on a knowledge graph looked at (explored.h). */
+typedef struct qp_explored {
+    uint32_t nodes, edges, components; /* of the subgraph */
+    uint32_t found;                    /* right entities in it */
+    const uint32_t *first_path;        /* of each right entity: the first path that has it, from 0; UINT32_MAX: none */
+    uint32_t predicted;                /* how many of the first ranks one would answer */
+    uint32_t tokens;                   /* of the context */
+} qp_explored;
+
 /* What a method gave for one question, beside its judgements. */
 typedef struct qp_outcome {
     const double *grade; /* of the document at each rank, best first */
     uint32_t n;
-    const double *ideal;       /* grades above 0 of all judged documents, falling */
-    uint32_t relevant;         /* how many those are */
-    const double *distance;    /* relevant x n: u(document at that rank -> relevant document), see topology.h;
+    const double *ideal;         /* grades above 0 of all judged documents, falling */
+    uint32_t relevant;           /* how many those are */
+    const double *distance;      /* relevant x n: u(document at that rank -> relevant document), see topology.h;
                                  infinite: no path; null: no graph was looked at */
-    const qp_answered *answer; /* null: none was asked for */
+    const qp_answered *answer;   /* null: none was asked for */
+    const qp_explored *explored; /* null: not a task on a knowledge graph */
 } qp_outcome;
 
-typedef enum qp_wants { QP_WANTS_RANKING, QP_WANTS_GRAPH, QP_WANTS_ANSWER } qp_wants;
+typedef enum qp_wants { QP_WANTS_RANKING, QP_WANTS_GRAPH, QP_WANTS_ANSWER, QP_WANTS_EXPLORED } qp_wants;
 
 typedef struct qp_measure {
     const char *name, *help;
@@ -59,7 +69,9 @@ qp_code qp_metrics_parse(const char *list, uint32_t depth, const qp_metric **, u
 /* The files of the table. */
 extern const qp_measure qp_measure_ndcg, qp_measure_ndcg_bin, qp_measure_recall, qp_measure_recall_cap, qp_measure_p,
     qp_measure_hit, qp_measure_mrr, qp_measure_map, qp_measure_tr, qp_measure_misstr, qp_measure_em, qp_measure_f1,
-    qp_measure_cite_p, qp_measure_cite_r, qp_measure_cite_ok;
+    qp_measure_cite_p, qp_measure_cite_r, qp_measure_cite_ok, qp_measure_sub_recall, qp_measure_sub_f1,
+    qp_measure_sub_nodes, qp_measure_sub_edges, qp_measure_sub_components, qp_measure_context_tokens,
+    qp_measure_path_recall, qp_measure_set_hit, qp_measure_set_f1;
 
 /* The ranks a measure cut at k looks at. */
 static inline uint32_t qp_outcome_depth(const qp_outcome *o, uint32_t k)

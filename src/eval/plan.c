@@ -2,6 +2,8 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "op/op.h"
+#include "store/snapshot.h"
 #include "base/random.h"
 #include "eval/evaluation.h"
 #include "op/op.h"
@@ -10,7 +12,7 @@ static const qp_opt table[] = {
     {"metrics", "what is measured, as ndcg@10,recall@100; unset: what suits the task", QP_TEXT,
      offsetof(qp_plan, metrics), NULL, 0, 0, NULL},
     {"task", "retrieval: rankings against qrels.tsv; answers: also answer, against answers.jsonl; auto: what is there",
-     QP_ENUM, offsetof(qp_plan, task), "auto", 0, 0, "auto|retrieval|answers"},
+     QP_ENUM, offsetof(qp_plan, task), "auto", 0, 0, "auto|retrieval|answers|graph"},
     {"extract", "answers: quote, do not write", QP_BOOL, offsetof(qp_plan, extract), "false", 0, 0, NULL},
     {"split", "only one half of the questions, drawn with the seed: tune on dev, report on test", QP_ENUM,
      offsetof(qp_plan, split), "all", 0, 0, "all|dev|test"},
@@ -167,6 +169,10 @@ static qp_code choose_metrics(qp_evaluation *e, qp_err *err)
 
     if (!list && strcmp(e->plan.task, "answers") == 0)
         list = "em,f1,cite_p,cite_r,cite_ok";
+    else if (!list && strcmp(e->plan.task, "graph") == 0)
+        list =
+            "hit@1,set_hit,set_f1,recall@10,mrr@10,sub_recall,sub_f1,sub_nodes,sub_edges,sub_components,path_recall@8,"
+            "path_recall@16,path_recall@32,path_recall@64,path_recall@128,path_recall@256,context_tokens";
     else if (!list && e->depth >= 100)
         list = "ndcg@10,ndcg_bin@10,recall@10,recall_cap@10,recall@100,mrr@10,map,p@10,hit@1,hit@10,tr@10,misstr@10";
     else if (!list && e->depth >= 10)
@@ -176,7 +182,7 @@ static qp_code choose_metrics(qp_evaluation *e, qp_err *err)
     return qp_metrics_parse(list, e->depth, &e->metrics, &e->n_metrics, e->mem, err);
 }
 
-/* Rankings where there are judgements of them, answers where there are only those. */
+/* Rankings where there are judgements of them; where there are only answers, those: names of entities in a graph. */
 static qp_code choose_task(qp_evaluation *e, qp_err *err)
 {
     char *qrels = qp_path_join(e->mem, e->dataset, "qrels.tsv");
@@ -184,7 +190,9 @@ static qp_code choose_task(qp_evaluation *e, qp_err *err)
 
     if (!qrels || !answers)
         return qp_oom(err);
-    e->plan.task = !qp_path_exists(qrels) && qp_path_exists(answers) ? "answers" : "retrieval";
+    bool judged = qp_path_exists(qrels), answered = qp_path_exists(answers);
+    bool graph = e->ctx->snapshot && qp_snapshot_entities(e->ctx->snapshot);
+    e->plan.task = judged || !answered ? "retrieval" : graph ? "graph" : "answers";
     return QP_OK;
 }
 
@@ -197,7 +205,7 @@ static qp_code prepare(qp_evaluation *e, qp_err *err)
 
     if (code == QP_OK && strcmp(e->plan.task, "auto") == 0)
         code = choose_task(e, err);
-    e->depth = e->options->top ? e->options->top : 100;
+    e->depth = e->options->top ? e->options->top : strcmp(e->plan.task, "graph") == 0 ? 256 : 100;
     return code == QP_OK ? choose_contenders(e, settings, n_settings, err) : code;
 }
 
@@ -210,7 +218,7 @@ qp_code qp_evaluate_needs(const char *dataset, const qp_eval_options *options, u
 
     *needs = 0;
     for (uint32_t c = 0; c < e.n_methods && code == QP_OK; c++)
-        *needs |= e.contenders[c].op->needs;
+        *needs |= qp_op_needs(e.contenders[c].op, e.contenders[c].opt);
     if (code == QP_OK && strcmp(e.plan.task, "answers") == 0) /* sentences are compared by meaning too, as in ask */
         *needs |= QP_NEEDS_EMBEDDER | (e.plan.extract ? 0 : QP_NEEDS_WRITER);
     qp_contenders_free(e.contenders, e.n_contenders);

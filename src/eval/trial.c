@@ -5,7 +5,9 @@
 #include "answer/answer.h"
 #include "base/clock.h"
 #include "eval/evaluation.h"
+#include "eval/explored.h"
 #include "eval/meter.h"
+#include "op/answers.h"
 #include "op/op.h"
 #include "store/snapshot.h"
 
@@ -14,7 +16,7 @@ const char *const qp_stage_names[QP_STAGES] = {"total", "embed", "rank", "write"
 struct qp_bench {
     const qp_evaluation *e;
     qp_arena *mem; /* rankings and answers: until the evaluation ends */
-    qp_meter embedder, ranker, writer, sparse;
+    qp_meter embedder, ranker, writer, sparse, attention;
     uint32_t *seen, stamp; /* by document: the last ranking that had it */
     qp_reach reach;
     qp_outcome *outcome; /* of each contender, for the question at hand */
@@ -35,6 +37,7 @@ qp_bench *qp_bench_new(const qp_evaluation *e)
     qp_meter_make(&b->ranker, e->ctx->ranker, e->plan.share);
     qp_meter_make(&b->writer, e->ctx->writer, false);
     qp_meter_make(&b->sparse, e->ctx->sparse, false);
+    qp_meter_make(&b->attention, e->ctx->attention, false);
     if (b->mem && b->seen && b->outcome && qp_reach_make(documents, &b->reach, NULL) == QP_OK)
         return b;
     qp_bench_free(b);
@@ -49,6 +52,7 @@ void qp_bench_free(qp_bench *b)
     qp_meter_free(&b->ranker);
     qp_meter_free(&b->writer);
     qp_meter_free(&b->sparse);
+    qp_meter_free(&b->attention);
     qp_reach_free(&b->reach);
     qp_arena_free(b->mem);
     free(b->seen);
@@ -79,10 +83,11 @@ static qp_code keep_ranking(qp_bench *b, qp_list nodes, qp_ranking *out, qp_err 
 /* What the method would have taken alone: what went by, less what the models really took, plus what they would have. */
 static void keep_times(qp_bench *b, double wall, qp_trial *t)
 {
-    t->ms[QP_EMBED] = b->embedder.charged_ms + b->sparse.charged_ms;
+    t->ms[QP_EMBED] = b->embedder.charged_ms + b->sparse.charged_ms + b->attention.charged_ms;
     t->ms[QP_RANK] = b->ranker.charged_ms;
     t->ms[QP_WRITE] = b->writer.charged_ms;
-    t->ms[QP_REST] = wall - b->embedder.spent_ms - b->ranker.spent_ms - b->writer.spent_ms - b->sparse.spent_ms;
+    t->ms[QP_REST] = wall - b->embedder.spent_ms - b->ranker.spent_ms - b->writer.spent_ms - b->sparse.spent_ms -
+                     b->attention.spent_ms;
     if (t->ms[QP_REST] < 0)
         t->ms[QP_REST] = 0;
     t->ms[QP_TOTAL] = t->ms[QP_EMBED] + t->ms[QP_RANK] + t->ms[QP_WRITE] + t->ms[QP_REST];
@@ -142,6 +147,21 @@ static qp_code answer(qp_bench *b, const qp_question *question, qp_query *q, qp_
     return out->text.at ? keep_cited(b, question, &a, out, err) : qp_oom(err);
 }
 
+/* Ranks are answers here, and what was looked at on the way is measured, too. */
+static qp_code keep_explored(qp_bench *b, const qp_question *question, qp_query *q, qp_set found, qp_trial *t,
+                             qp_err *err)
+{
+    uint32_t predicted;
+    qp_list answers = qp_path_answers(q, found, &predicted);
+    qp_explored *out = qp_explored_make(q, found, question->gold, question->relevant, b->e->document_of, b->mem, err);
+
+    if (!out)
+        return err->code;
+    out->predicted = predicted;
+    t->explored = out;
+    return keep_ranking(b, answers, &t->ranking, err);
+}
+
 static qp_code run_method(qp_bench *b, uint32_t number, const qp_contender *c, qp_trial *t, qp_err *err)
 {
     const qp_evaluation *e = b->e;
@@ -155,11 +175,20 @@ static qp_code run_method(qp_bench *b, uint32_t number, const qp_contender *c, q
     q.ranker = qp_meter_model(&b->ranker);
     q.writer = qp_meter_model(&b->writer);
     q.sparse = qp_meter_model(&b->sparse);
+    q.attention = qp_meter_model(&b->attention);
     q.cancel = e->options->watch.cancel;
+    q.entities = e->judgements.at[e->asked[number]].entities;
+    q.n_entities = e->judgements.at[e->asked[number]].n_entities;
+    code = qp_query_in_scope(&q, e->judgements.at[e->asked[number]].id, err);
+    if (code != QP_OK) {
+        qp_query_end(&q);
+        return code;
+    }
     qp_meter_open(&b->embedder);
     qp_meter_open(&b->ranker);
     qp_meter_open(&b->writer);
     qp_meter_open(&b->sparse);
+    qp_meter_open(&b->attention);
 
     double start = qp_now_ms();
     qp_set found = qp_run(&q, c->op, NULL, 0, c->opt);
@@ -168,7 +197,9 @@ static qp_code run_method(qp_bench *b, uint32_t number, const qp_contender *c, q
         code = answer(b, &e->judgements.at[e->asked[number]], &q, found, t, err);
     keep_times(b, qp_now_ms() - start, t);
     t->passes = q.model_passes;
-    if (code == QP_OK && q.err.code == QP_OK)
+    if (code == QP_OK && q.err.code == QP_OK && strcmp(e->plan.task, "graph") == 0)
+        code = keep_explored(b, &e->judgements.at[e->asked[number]], &q, found, t, err);
+    else if (code == QP_OK && q.err.code == QP_OK)
         code = keep_ranking(b, found.nodes, &t->ranking, err);
     else if (code == QP_OK && q.err.code != QP_NONE) /* nothing found is an answer */
         code = settle(b, number, c, &q.err, t, err);
@@ -192,7 +223,8 @@ static qp_code judge(const qp_question *question, const qp_trial *t, bool graph,
                         .ideal = question->ideal,
                         .relevant = question->relevant,
                         .distance = distance,
-                        .answer = t->answer};
+                        .answer = t->answer,
+                        .explored = t->explored};
     return QP_OK;
 }
 

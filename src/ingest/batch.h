@@ -11,7 +11,7 @@
 
 typedef struct qp_job { /* of qp_ingest, for all its sources */
     qp_store *store;
-    const qp_model *embedder, *sparse;
+    const qp_model *embedder, *sparse, *attention;
     int threads; /* of reading; 0: one per core */
     const qp_index_options *options;
     qp_index_report *report;
@@ -26,6 +26,11 @@ typedef struct qp_job { /* of qp_ingest, for all its sources */
     bool incomplete;    /* part of a source could not be read: nothing of it counts as gone */
     qp_map *broken;     /* hashes of files whose records cannot be told: what the store has of them stays */
     uint64_t put;       /* documents in it */
+    struct qp_graph_file {
+        const char *path;
+        int kind; /* qp_triples_kind */
+    } * graph;    /* files of this source that hold triples */
+    size_t n_graph, cap_graph;
     qp_arena *mem;
 } qp_job;
 

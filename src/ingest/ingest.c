@@ -78,15 +78,29 @@ static qp_code make(qp_job *job, const making *how, qp_err *err)
     return code;
 }
 
+/* Beside the outputs their shape is kept: how many heads, how wide. */
+static qp_code make_heads(qp_job *job, const qp_pending *p, const qp_str *text, uint32_t n, qp_arena *mem, qp_err *err)
+{
+    const qp_model *m = job->attention;
+    float *out = qp_new(mem, float, (size_t)n * m->heads * m->head_dim);
+    qp_code code = out ? m->attend(m->self, QP_PASSAGE, text, n, out, err) : qp_oom(err);
+    if (!code)
+        code = qp_store_vectors(job->store, m->digest, m->heads * m->head_dim, p, n, out, err);
+    return code ? code : qp_store_heads(job->store, m->heads, m->head_dim, err);
+}
+
 static qp_code make_all(qp_job *job, qp_err *err)
 {
     const making vectors = {QP_MADE_VECTOR, "embed", job->embedder, make_vectors, &job->report->chunks_embedded};
     const making terms = {QP_MADE_TERMS, "weigh", job->sparse, make_terms, &job->report->chunks_weighed};
+    const making heads = {QP_MADE_HEADS, "attend", job->attention, make_heads, &job->report->chunks_attended};
     double began = qp_now_ms();
     qp_code code = make(job, &vectors, err);
 
     job->report->seconds_embed = (qp_now_ms() - began) / 1e3;
-    return code ? code : make(job, &terms, err);
+    if (!code)
+        code = make(job, &terms, err);
+    return code ? code : make(job, &heads, err);
 }
 
 static qp_code link_all(qp_job *job, qp_err *err)
@@ -127,6 +141,7 @@ static void end(qp_job *job)
     qp_map_free(job->path_of);
     qp_map_free(job->key_of);
     qp_map_free(job->broken);
+    free(job->graph);
     qp_arena_free(job->mem);
 }
 
@@ -138,6 +153,7 @@ qp_code qp_ingest(qp_store *store, qp_makers models, int threads, const char *co
     qp_job job = {.store = store,
                   .embedder = models.embedder,
                   .sparse = models.sparse,
+                  .attention = models.attention,
                   .threads = threads,
                   .options = options ? options : &plain,
                   .report = report ? report : &unread,
@@ -152,7 +168,7 @@ qp_code qp_ingest(qp_store *store, qp_makers models, int threads, const char *co
     code = code ? code : link_all(&job, err);
     code = code ? code : make_all(&job, err);
     code = code ? code : publish(&job, err);
-    if (!code && !job.report->chunks && !job.report->documents_failed)
+    if (!code && !job.report->chunks && !job.report->documents_failed && !job.n_graph)
         code = qp_fail(err, QP_NONE, "%s: no document found; quipu index wants files, folders or a data set",
                        n ? sources[0] : "no source");
     end(&job);
@@ -164,12 +180,12 @@ qp_code qp_ingest_refresh(qp_store *store, qp_makers models, const qp_watch *wat
     qp_index_options options = {0};
     qp_index_report report = {0};
     qp_job job = {
-        .store = store, .embedder = models.embedder, .sparse = models.sparse, .options = &options, .report = &report};
+        .store = store, .embedder = models.embedder, .sparse = models.sparse, .attention = models.attention, .options = &options, .report = &report};
 
     if (watch)
         options.watch = *watch;
     qp_code code = link_all(&job, err);
-    if (!code && (models.embedder || models.sparse))
+    if (!code && (models.embedder || models.sparse || models.attention))
         code = make_all(&job, err);
     return code ? code : publish(&job, err);
 }

@@ -7,7 +7,7 @@
 #include "store/store.h"
 
 typedef struct qp_makers { /* of what is kept beside the texts; null: an index without */
-    const qp_model *embedder, *sparse;
+    const qp_model *embedder, *sparse, *attention;
 } qp_makers;
 
 /* The counter of tokens for chunk sizes is the embedder's, else words.

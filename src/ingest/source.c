@@ -135,7 +135,12 @@ static qp_code read_file(qp_job *job, qp_batch *batch, const char *path, size_t 
         name = qp_str_slice(whole, at - 1, whole.n);
     if (!format)
         format = qp_format_of(name, head);
-    *known = format;
+    qp_triples_kind graph = qp_format_named(job->reading.format) ? QP_TRIPLES_NONE : qp_triples_kind_of(name, head);
+    *known = format || graph;
+    if (graph) {
+        job->done++;
+        return qp_source_graph_note(job, path, graph, err);
+    }
     if (!format)
         return QP_OK;
     if (!format->read && format->kind == QP_JSON && !is_array(head))
@@ -192,9 +197,6 @@ static qp_code read_dataset(qp_job *job, qp_batch *batch, const char *folder, co
         return qp_oom(err);
     job->total = 0;
     qp_code code = read_records(job, batch, qp_format_named("jsonl"), corpus, (qp_str){0}, QP_STR("corpus.jsonl"), err);
-    char *triples = qp_path_join(job->mem, folder, "triples.tsv");
-    if (triples && qp_path_exists(triples))
-        qp_job_warn(job, "%s: triples are not read yet; corpus.jsonl and edges.tsv are", triples);
     if (code)
         return code;
     return qp_path_exists(edges) ? qp_source_edges(job, folder, edges, err)
@@ -237,12 +239,32 @@ static qp_code read_input(qp_job *job, qp_batch *batch, qp_err *err)
     return code;
 }
 
-/* A data set's edges, a knowledge graph's triples: known by their headers where they are given alone. */
+/* A data set's edges: known by their header where they are given alone. */
 static bool begins(const char *path, qp_str header)
 {
     char bytes[HEAD];
 
     return qp_str_starts(head_of(path, bytes), header);
+}
+
+/* The triples of a data set folder. */
+static qp_code note_graphs(qp_job *job, const char *folder, bool *any, qp_err *err)
+{
+    static const struct {
+        const char *name;
+        qp_triples_kind kind;
+    } files[] = {{"triples.tsv", QP_TRIPLES_TSV}, {"graphs.jsonl", QP_TRIPLES_GRAPHS}};
+    qp_code code = QP_OK;
+    for (size_t i = 0; !code && i < sizeof files / sizeof *files; i++) {
+        char *path = qp_path_join(job->mem, folder, files[i].name);
+        if (!path)
+            return qp_oom(err);
+        if (!qp_path_exists(path))
+            continue;
+        *any = true;
+        code = qp_source_graph_note(job, path, files[i].kind, err);
+    }
+    return code;
 }
 
 static qp_code read_place(qp_job *job, qp_batch *batch, const char *path, qp_err *err)
@@ -258,16 +280,22 @@ static qp_code read_place(qp_job *job, qp_batch *batch, const char *path, qp_err
         }
         return code;
     }
-    char *corpus = qp_path_join(job->mem, path, "corpus.jsonl"), *triples = qp_path_join(job->mem, path, "triples.tsv"),
+    char *corpus = qp_path_join(job->mem, path, "corpus.jsonl"),
          *queries = qp_path_join(job->mem, path, "queries.jsonl");
-    if (!corpus || !triples || !queries)
+    bool graph = false;
+    if (!corpus || !queries)
         return qp_oom(err);
+    bool dataset = qp_path_exists(corpus) || qp_path_exists(queries);
+    qp_code code = dataset ? note_graphs(job, path, &graph, err) : QP_OK;
+    if (code)
+        return code;
     if (qp_path_exists(corpus))
         return read_dataset(job, batch, path, corpus, err);
-    if (qp_path_exists(triples) || qp_path_exists(queries))
+    if (dataset && !graph)
         return qp_fail(err, QP_INPUT,
-                       "%s: a data set without corpus.jsonl; a graph without documents cannot be indexed yet", path);
-    return read_folder(job, batch, path, err);
+                       "%s: a data set without corpus.jsonl, triples.tsv and graphs.jsonl: there is nothing to index",
+                       path);
+    return dataset ? QP_OK : read_folder(job, batch, path, err);
 }
 
 /* What the store has of files whose records could not be told counts as there. */
@@ -300,15 +328,12 @@ qp_code qp_source_read(qp_job *job, const char *source, qp_err *err)
     job->began = qp_now_ms();
     job->done = job->total = 0;
     job->incomplete = false;
+    job->n_graph = 0;
     qp_code code = QP_OK;
     if (!input && !qp_path_is_dir(path) && begins(path, QP_STR("src\tdst"))) {
         code = qp_source_edges(job, path, path, err);
         free(path);
         return code;
-    }
-    if (!input && !qp_path_is_dir(path) && begins(path, QP_STR("head\trelation\ttail"))) {
-        free(path);
-        return qp_fail(err, QP_INPUT, "%s: triples; a graph without documents cannot be indexed yet", source);
     }
     code = qp_batch_open(job, path, &batch, err);
     if (!code)
@@ -325,10 +350,12 @@ qp_code qp_source_read(qp_job *job, const char *source, qp_err *err)
         keys = qp_batch_keys(batch, &n);
         if (n)
             code = qp_store_prune(job->store, qp_str_of(path), keys, n, &removed, err);
-        else /* an unmounted disk, a pattern that fits nothing: not what deleting looks like */
+        else if (!job->n_graph) /* an unmounted disk, a pattern that fits nothing: not what deleting looks like */
             qp_job_warn(job, "%s: nothing in it to read; what the index has of it stays (`quipu delete` removes it)",
                         source);
     }
+    if (!code && !input)
+        code = qp_source_graph(job, path, err);
     if (!code)
         code = qp_job_tell(job, "read", source, true, err);
     qp_batch_close(batch);

@@ -70,6 +70,13 @@ static void complain(struct walker *w, const char *path)
 static qp_code walk(struct walker *w, const char *path, qp_str relative, const struct level *above, int depth,
                     qp_err *);
 
+/* An index of ours, perhaps the one that is being written: nothing in it is anybody's document. */
+static bool is_index(struct walker *w, const char *folder)
+{
+    const char *truth = qp_path_join(w->mem, folder, "truth.db"), *lock = qp_path_join(w->mem, folder, "lock");
+    return truth && lock && qp_path_exists(truth) && qp_path_exists(lock);
+}
+
 static qp_code entry(struct walker *w, const char *folder, const char *name, const struct level *level, int depth,
                      qp_err *err)
 {
@@ -91,7 +98,7 @@ static qp_code entry(struct walker *w, const char *folder, const char *name, con
     for (const struct level *l = level; l; l = l->above)
         if (l->device == st.st_dev && l->inode == st.st_ino)
             return QP_OK; /* a link back up */
-    return depth < DEEPEST ? walk(w, path, relative, level, depth + 1, err) : QP_OK;
+    return depth < DEEPEST && !is_index(w, path) ? walk(w, path, relative, level, depth + 1, err) : QP_OK;
 }
 
 static qp_code walk(struct walker *w, const char *path, qp_str relative, const struct level *above, int depth,

@@ -8,7 +8,7 @@
 #include "base/vector.h"
 #include "method/first.h"
 #include "method/methods.h"
-#include "method/prompt.h"
+#include "op/prompt.h"
 
 typedef struct hyde_opt {
     int64_t n, tokens, seed, top;

@@ -4,7 +4,7 @@
  */
 #include "method/first.h"
 #include "method/methods.h"
-#include "method/prompt.h"
+#include "op/prompt.h"
 #include "text/sentence.h"
 #include "text/utf8.h"
 

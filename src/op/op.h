@@ -15,6 +15,14 @@ const qp_op *qp_op_find(const char *name); /* null: none */
 qp_code qp_query_begin(qp_query *, qp_str text, qp_err *);
 /* Frees the arena, and the memo if the query made its own; trace and a given memo are the caller's. */
 void qp_query_end(qp_query *);
+/* If the view has a graph of its own for this question, the query is kept to it (scope and allow, with what allow let
+ * through already). */
+qp_code qp_query_in_scope(qp_query *, qp_str id, qp_err *);
+/* The models it needs with these options. */
+static inline unsigned qp_op_needs(const qp_op *op, const void *opt)
+{
+    return op->asks ? op->asks(opt) : op->needs;
+}
 /* Is it over: an error stuck, the caller cancelled, the deadline passed? Long operators look between batches. */
 bool qp_query_over(qp_query *, const char *where);
 /* The walk an operator's or a method's options mean; null or "" edges, null or "query" direction: the query's own. */

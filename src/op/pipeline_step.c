@@ -202,15 +202,6 @@ static qp_code read_op(qp_loader *l, const yaml_node_t *node, qp_stage *s)
     return QP_OK;
 }
 
-/* Search alone needs a model or not by an option: a lexical index needs none. */
-static unsigned needs_of(const qp_stage *s)
-{
-    if (s->op != &qp_op_search)
-        return s->op->needs;
-    const qp_search_opt *o = s->opt;
-    return qp_str_ends(qp_str_of(o->index), QP_STR(".dense")) ? QP_NEEDS_EMBEDDER : 0;
-}
-
 /* ---- sets ---- */
 static qp_code read_in(qp_loader *l, const yaml_node_t *node, qp_stage *s)
 {
@@ -380,7 +371,7 @@ static qp_code read_step(qp_loader *l, const yaml_node_t *node, int depth, bool 
         code = read_options(l, node, s);
     if (code != QP_OK)
         return code;
-    l->p->op.needs |= needs_of(s);
+    l->p->op.needs |= qp_op_needs(s->op, s->opt);
     return read_sets(l, node, &w, first, s);
 }
 

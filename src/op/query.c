@@ -32,6 +32,27 @@ bool qp_query_over(qp_query *q, const char *where)
     return q->err.code != QP_OK;
 }
 
+qp_code qp_query_in_scope(qp_query *q, qp_str id, qp_err *err)
+{
+    const qp_view *g = q->graph;
+    qp_id first;
+    uint32_t n = 0;
+    if (!id.n || g->entity == g->nodes)
+        return QP_OK;
+    qp_code code = g->scope(g->self, id, &first, &n, err);
+    if (code || !n)
+        return code;
+    uint64_t *allow = qp_new(q->mem, uint64_t, g->nodes / 64 + 1);
+    if (!allow)
+        return qp_oom(err);
+    for (qp_id v = first; v < first + n; v++)
+        if (!q->allow || q->allow[v / 64] >> (v % 64) & 1)
+            allow[v / 64] |= UINT64_C(1) << (v % 64);
+    q->allow = allow;
+    q->scope = id;
+    return QP_OK;
+}
+
 /* Refuses an embedder whose vectors cannot be compared with the index's. */
 static bool embedder_fits(qp_query *q)
 {
@@ -92,6 +113,38 @@ const qp_sparse *qp_query_terms(qp_query *q)
     qp_trace_add_model_ms(q, "embed", qp_now_ms() - start);
     q->terms = code == QP_OK ? terms : NULL;
     return q->terms;
+}
+
+static bool heads_fit(qp_query *q)
+{
+    const qp_model *m = q->attention;
+    if (!q->graph->heads)
+        qp_fail(&q->err, QP_MODEL,
+                "the index has no attention heads: index it again with --heads MODEL (quipu model list)");
+    else if (!m || !m->attend)
+        qp_fail(&q->err, QP_MODEL,
+                "attention heads need the model that the index was made with, and there is none: name it with --heads");
+    else if (m->heads != q->graph->heads || m->head_dim != q->graph->head_dim)
+        qp_fail(&q->err, QP_MODEL,
+                "the index has %u heads of %u numbers, the model %s has %u of %u: use the one it was "
+                "made with",
+                q->graph->heads, q->graph->head_dim, m->name, m->heads, m->head_dim);
+    return q->err.code == QP_OK;
+}
+
+const float *qp_query_heads(qp_query *q)
+{
+    if (q->err.code != QP_OK || q->heads)
+        return q->err.code == QP_OK ? q->heads : NULL;
+    if (!heads_fit(q))
+        return NULL;
+    float *out = qp_new(q->mem, float, (size_t)q->attention->heads * q->attention->head_dim);
+    double start = qp_now_ms();
+    qp_code code =
+        out ? q->attention->attend(q->attention->self, QP_QUERY, &q->text, 1, out, &q->err) : qp_oom(&q->err);
+    qp_trace_add_model_ms(q, "embed", qp_now_ms() - start);
+    q->heads = code == QP_OK ? out : NULL;
+    return q->heads;
 }
 
 qp_walk qp_query_walk(qp_query *q, const char *edges, const char *direction)

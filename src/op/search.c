@@ -2,8 +2,8 @@
 #include "op/ops.h"
 
 static const qp_opt opts[] = {
-    {"index", "node.dense, node.bm25, node.tfidf or node.splade", QP_TEXT, offsetof(qp_search_opt, index), "node.dense",
-     0, 0, NULL},
+    {"index", "node.dense, node.bm25, node.tfidf or node.splade; of edges edge.dense (relations), triple.dense",
+     QP_TEXT, offsetof(qp_search_opt, index), "node.dense", 0, 0, NULL},
     {"k", "how many nodes", QP_INT, offsetof(qp_search_opt, k), "10", 1, 1e9, NULL},
     {"exact", "dense: scan, never an approximate index", QP_BOOL, offsetof(qp_search_opt, exact), "false", 0, 0, NULL},
     {"k1", "BM25: how soon a term's count saturates", QP_FLOAT, offsetof(qp_search_opt, k1), "1.2", 0, 100, NULL},
@@ -26,7 +26,16 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
         probe.terms = qp_query_terms(q);
     if (q->err.code == QP_OK)
         q->graph->search(q->graph->self, o->index, &probe, (uint32_t)o->k, &found, q->mem, &q->err);
-    return qp_set_of(found);
+    return *o->index == 'n' ? qp_set_of(found) : (qp_set){.edges = found};
+}
+
+/* A lexical index needs no model. */
+static unsigned asks(const void *opt)
+{
+    qp_str index = qp_str_of(((const qp_search_opt *)opt)->index);
+    return qp_str_ends(index, QP_STR(".dense"))    ? QP_NEEDS_EMBEDDER
+           : qp_str_ends(index, QP_STR(".splade")) ? QP_NEEDS_SPARSE
+                                                   : 0;
 }
 
 const qp_op qp_op_search = {
@@ -36,6 +45,7 @@ const qp_op qp_op_search = {
     .opts = opts,
     .opt_size = sizeof(qp_search_opt),
     .run = run,
+    .asks = asks,
 };
 
 qp_set qp_search(qp_query *q, const char *index, uint32_t k)

@@ -20,6 +20,11 @@ qp_str qp_indexed_text(qp_arena *a, qp_str title, qp_str heading, qp_str text)
     return (qp_str){bytes, (size_t)(end - bytes)};
 }
 
+qp_str qp_entity_text(qp_arena *a, qp_str name, qp_str text)
+{
+    return text.n ? qp_indexed_text(a, name, (qp_str){"", 0}, text) : qp_arena_str(a, name);
+}
+
 void qp_triple_text(qp_buf *out, qp_str head, qp_str relation, qp_str tail)
 {
     qp_buf_str(out, head);

@@ -38,6 +38,7 @@ static qp_code remove_row(qp_store *s, int64_t row, qp_err *err)
         return QP_STORE;
     sqlite3_bind_int64(stmt, 1, row);
     s->changed = true;
+    s->pending[0] = 0; /* listed anew */
     qp_code code = qp_truth_run(s, stmt, err);
     return code ? code : qp_truth_exec(s, "DELETE FROM graph_text", err); /* listed anew: store/vectors.c */
 }
@@ -76,6 +77,7 @@ static qp_code make_row(qp_graph_put *g, qp_str source, qp_str digest, bool *exi
     code = qp_truth_run(s, stmt, err);
     g->row = sqlite3_last_insert_rowid(s->db);
     s->changed = true;
+    s->pending[0] = 0;
     return code;
 }
 

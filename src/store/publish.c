@@ -234,7 +234,7 @@ static qp_code add_entity(void *ctx, qp_str scope, qp_str name, qp_str text, qp_
     qp_code code = qp_maker_entity(p->maker, scope, name, text, err);
     if (!code && (p->dim || p->terms || p->heads)) {
         qp_arena_reset(p->mem);
-        qp_str whole = qp_indexed_text(p->mem, name, (qp_str){"", 0}, text);
+        qp_str whole = qp_entity_text(p->mem, name, text);
         qp_digest digest = qp_digest_of(whole);
         qp_buf_add(&p->entities, &digest, sizeof digest);
         code = whole.at && !p->entities.oom ? QP_OK : qp_oom(err);

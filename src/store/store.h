@@ -77,6 +77,8 @@ qp_code qp_store_terms(qp_store *, const char *model, const qp_pending *, uint32
 qp_code qp_store_vectors(qp_store *, const char *model, uint32_t dim, const qp_pending *, uint32_t n, const float *,
                          qp_err *);
 
+/* The shape of what the attention heads gave: kept with it. */
+qp_code qp_store_heads(qp_store *, uint32_t heads, uint32_t head_dim, qp_err *);
 /* Are the index's triples to have vectors? The setting "triples" (yes, no, auto: up to QP_TRIPLES_AUTO of them). */
 enum { QP_TRIPLES_AUTO = 2000000 };
 qp_code qp_store_has_triples(qp_store *, bool *yes, qp_err *);
@@ -98,6 +100,8 @@ qp_code qp_store_publish(qp_store *, const qp_watch *, qp_err *);
 
 /* A triple as text: "head -> relation -> tail" (methods.md, 4), appended. */
 void qp_triple_text(qp_buf *, qp_str head, qp_str relation, qp_str tail);
+/* What an entity is found by: its name, then what is said of it, if anything, on its own lines; in the arena. */
+qp_str qp_entity_text(qp_arena *, qp_str name, qp_str text);
 /* What a passage is found by: title, heading path and text, one per line; in the arena. `at` null: no memory. */
 qp_str qp_indexed_text(qp_arena *, qp_str title, qp_str heading, qp_str text);
 

@@ -6,7 +6,7 @@
 
 #include "store/store.h"
 
-enum { QP_TRUTH_KEPT = 48, QP_TRUTH_PIECE = 64 << 10 /* bytes of a text in one row */ };
+enum { QP_TRUTH_KEPT = 96, QP_TRUTH_PIECE = 64 << 10 /* bytes of a text in one row */ };
 
 struct qp_store {
     sqlite3 *db;

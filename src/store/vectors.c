@@ -48,7 +48,7 @@ static qp_code list_entity(void *ctx, qp_str scope, qp_str name, qp_str text, qp
     struct listing *l = ctx;
     (void)scope;
     qp_arena_reset(l->s->mem);
-    qp_str whole = qp_indexed_text(l->s->mem, name, (qp_str){"", 0}, text);
+    qp_str whole = qp_entity_text(l->s->mem, name, text);
     if (l->triples) {
         qp_buf_str(&l->names, name);
         qp_buf_add(&l->ends, &l->names.n, sizeof l->names.n);
@@ -340,6 +340,19 @@ qp_code qp_store_complete(qp_store *s, bool *all, qp_err *err)
         &yes, err);
     *all = yes;
     return code;
+}
+
+qp_code qp_store_heads(qp_store *s, uint32_t heads, uint32_t head_dim, qp_err *err)
+{
+    char shape[40];
+    qp_str now;
+    snprintf(shape, sizeof shape, "%u x %u", heads, head_dim);
+    qp_arena_reset(s->mem);
+    qp_code code = qp_state_get(s, "heads", &now, s->mem, err);
+    if (code || qp_str_eq(now, qp_str_of(shape)))
+        return code;
+    code = qp_truth_enter(s, err);
+    return code ? code : qp_truth_leave(s, qp_state_set(s, "heads", qp_str_of(shape), err), err);
 }
 
 qp_code qp_store_has_triples(qp_store *s, bool *yes, qp_err *err)

@@ -126,6 +126,53 @@ static qp_code degree(void *self, const qp_id *ids, uint32_t n, qp_walk walk, ui
     return bad ? qp_snapshot_damaged(s, "in.edge", "an edge or its end does not exist", err) : QP_OK;
 }
 
+/* The next edge in the merge of both rows, parallel ones too; false at the end. */
+static bool next_edge(const qp_snapshot *s, qp_id v, qp_walk walk, struct rows *r, qp_id *node, qp_id *edge, bool *bad)
+{
+    while (r->out < r->out_end && (s->edge_to[r->out] == v || !walks(s, walk, (uint32_t)r->out)))
+        r->out++;
+    while (r->in < r->in_end && s->in_edge[r->in] < s->edges &&
+           (s->edge_from[s->in_edge[r->in]] == v || !walks(s, walk, s->in_edge[r->in])))
+        r->in++;
+    bool has_out = r->out < r->out_end, has_in = r->in < r->in_end;
+    if (!has_out && !has_in)
+        return false;
+    *bad |= has_in && s->in_edge[r->in] >= s->edges;
+    if (*bad)
+        return false;
+    qp_id a = has_out ? s->edge_to[r->out] : QP_NO_ID, b = has_in ? s->edge_from[s->in_edge[r->in]] : QP_NO_ID;
+    bool forward = has_out && (!has_in || a < b || (a == b && r->out < s->in_edge[r->in]));
+    *node = forward ? a : b;
+    *edge = forward ? (qp_id)r->out++ : s->in_edge[r->in++];
+    *bad |= *node >= s->nodes;
+    return !*bad;
+}
+
+static qp_code incident(void *self, const qp_id *ids, uint32_t n, qp_walk walk, qp_adj *adj, qp_arena *a, qp_err *err)
+{
+    const qp_snapshot *s = self;
+    uint64_t room = 0;
+    struct rows r;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!rows_of(s, ids[i], walk.direction, &r))
+            return no_node(s, ids[i], err);
+        room += r.out_end - r.out + r.in_end - r.in;
+    }
+    uint32_t *start = qp_new(a, uint32_t, (size_t)n + 1), count = 0;
+    qp_id *node = qp_new(a, qp_id, room ? room : 1), *edge = qp_new(a, qp_id, room ? room : 1);
+    bool bad = false;
+    if (!start || !node || !edge || room > UINT32_MAX)
+        return qp_oom(err);
+    for (uint32_t i = 0; i < n && !bad; i++) {
+        rows_of(s, ids[i], walk.direction, &r);
+        while (next_edge(s, ids[i], walk, &r, &node[count], &edge[count], &bad))
+            count++;
+        start[i + 1] = count;
+    }
+    *adj = (qp_adj){n, start, node, edge};
+    return bad ? qp_snapshot_damaged(s, "in.edge", "an edge or its end does not exist", err) : QP_OK;
+}
+
 /* Rows of a walk that is not over everything: made node by node, as many as there are neighbours. */
 static qp_code walked_arcs(const qp_snapshot *s, qp_walk walk, qp_arcs *out, qp_arena *a, qp_err *err)
 {
@@ -183,7 +230,7 @@ static qp_str entity_text(const qp_snapshot *s, qp_id v, qp_arena *a)
     qp_str said = {0};
     if (e->from <= e->to)
         qp_snapshot_ref(s, QP_S_TEXTS, (qp_ref){e->from, e->to - e->from}, &said);
-    return qp_indexed_text(a, qp_snapshot_string(s, e->name), (qp_str){"", 0}, said);
+    return qp_entity_text(a, qp_snapshot_string(s, e->name), said);
 }
 
 static qp_str triple_text(const qp_snapshot *s, qp_id e, qp_arena *a)
@@ -387,6 +434,7 @@ void qp_view_of(qp_snapshot *s)
                         .entity = s->entity,
                         .heads = s->heads,
                         .head_dim = s->head_dim,
+                        .incident = incident,
                         .arcs = arcs,
                         .find = qp_snapshot_find_entities,
                         .scope = qp_snapshot_scope,

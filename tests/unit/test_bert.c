@@ -217,7 +217,7 @@ static void learned_terms_are_those_of_pytorch(void **state)
             found[out[1].term[i]] = out[1].weight[i];
         }
         for (int i = 0; i < 65; i++) {
-            char key[4];
+            char key[16];
             snprintf(key, sizeof key, "%d", i);
             double weight = yyjson_get_num(yyjson_obj_get(wanted, key));
             if (fabs(found[i] - weight) > 1e-5)

@@ -76,7 +76,7 @@ static int set_up(void **state)
 
     f->mem = qp_arena_new();
     f->documents = qp_map_new();
-    assert_int_equal(qp_judgements_read(FOLDER, NULL, f->documents, f->mem, &f->judgements, NULL), QP_OK);
+    assert_int_equal(qp_judgements_read(FOLDER, NULL, false, f->documents, f->mem, &f->judgements, NULL), QP_OK);
     f->run = qp_new(f->mem, qp_ranking, f->judgements.n);
     assert_int_equal(qp_rankings_read(FOLDER "/run.txt", &f->judgements, f->documents, 1000, f->run, &strangers, f->mem,
                                       NULL),
@@ -309,7 +309,7 @@ static void bad_lines_are_named(void **state)
 
         write_text(queries, cases[i].queries);
         write_text(qrels, cases[i].qrels);
-        assert_int_equal(qp_judgements_read(folder, NULL, f->documents, f->mem, &j, &err), QP_INPUT);
+        assert_int_equal(qp_judgements_read(folder, NULL, false, f->documents, f->mem, &j, &err), QP_INPUT);
         assert_non_null(strstr(err.message, cases[i].want));
     }
     unlink(queries);

@@ -210,8 +210,8 @@ static void pdf(void **state)
         "<</Type/Pages/Kids[3 0 R 4 0 R]/Count 2>>",
         "<</Type/Page/Parent 2 0 R/MediaBox[0 0 400 400]/Contents 5 0 R/Resources<</Font<</F 7 0 R>>>>>>",
         "<</Type/Page/Parent 2 0 R/MediaBox[0 0 400 400]/Contents 6 0 R/Resources<</Font<</F 7 0 R>>>>>>",
-        "<</Length 90>>stream\nBT /F 24 Tf 20 350 Td (On Small Files) Tj ET "
-        "BT /F 12 Tf 20 300 Td (The first page.) Tj ET\nendstream",
+        ("<</Length 90>>stream\nBT /F 24 Tf 20 350 Td (On Small Files) Tj ET "
+         "BT /F 12 Tf 20 300 Td (The first page.) Tj ET\nendstream"),
         "<</Length 46>>stream\nBT /F 12 Tf 20 300 Td (The second page.) Tj ET\nendstream",
         "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"};
     qp_buf file = {0};

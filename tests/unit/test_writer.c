@@ -9,7 +9,7 @@
 
 #include "fake_view.h"
 #include "method/methods.h"
-#include "method/prompt.h"
+#include "op/prompt.h"
 
 enum { CALLS = 8 };
 

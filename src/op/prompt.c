@@ -1,4 +1,4 @@
-#include "method/prompt.h"
+#include "op/prompt.h"
 
 #include "base/clock.h"
 #include "base/file.h"

@@ -1,6 +1,6 @@
 /* Prompts are files that users can replace; what a writer answers to one. */
-#ifndef QP_METHOD_PROMPT_H
-#define QP_METHOD_PROMPT_H
+#ifndef QP_OP_PROMPT_H
+#define QP_OP_PROMPT_H
 
 #include "quipu_op.h"
 

@@ -1,0 +1,173 @@
+/* GEAR: the attention heads vote for seeds, and the graph around them is taken by union, by PPR, or by a prize-collecting
+ * Steiner tree (papers/gear, section 3; methods.md, 2). */
+#include "method/first.h"
+#include "method/methods.h"
+#include "op/ops.h"
+#include "method/tree.h"
+#include "op/vote.h"
+
+typedef struct gear_opt {
+    int64_t k, m, size, rounds, top;
+    double alpha, c;
+    bool a, b, rank;
+    const char *edges;
+} gear_opt;
+
+#define GEAR_VOTE(type)                                                                                                \
+    {"k", "nodes, and edges, that each head names, and seeds", QP_INT, offsetof(type, k), "10", 1, 10000, NULL},       \
+        {"size", "nodes of the subgraph", QP_INT, offsetof(type, size), "16", 1, 1e6, NULL},                           \
+        {"a", "ablation: a head counts by the mean norm of what it names", QP_BOOL, offsetof(type, a), "true", 0, 0,   \
+         NULL},                                                                                                        \
+        {"b", "ablation: a head counts by how far apart what it names lies", QP_BOOL, offsetof(type, b), "true", 0, 0, \
+         NULL},                                                                                                        \
+        {"rank", "ablation: a vote halves with each rank", QP_BOOL, offsetof(type, rank), "true", 0, 0, NULL},         \
+        QP_EDGES_OPTION(type),                                                                                         \
+    {                                                                                                                  \
+        "top", "how many nodes, and edges, are returned", QP_INT, offsetof(type, top), "10", 1, 1e6, NULL              \
+    }
+
+static const qp_opt union_opts[] = {GEAR_VOTE(gear_opt),
+                                    {"m", "nodes added in a round", QP_INT, offsetof(gear_opt, m), "5", 1, 10000, NULL},
+                                    {"rounds", "rounds of expansion; 1: the paper's Algorithm 3; 0: until the size",
+                                     QP_INT, offsetof(gear_opt, rounds), "0", 0, 1000, NULL},
+                                    {0}};
+static const qp_opt ppr_opts[] = {GEAR_VOTE(gear_opt),
+                                  {"alpha", "the paper's teleport factor: the walk goes on with it", QP_FLOAT,
+                                   offsetof(gear_opt, alpha), "0.85", 1e-6, .999999, NULL},
+                                  {0}};
+
+/* V^ and the ends of E^. */
+static qp_set seeds_of(qp_query *q, const gear_opt *o, const float **share)
+{
+    qp_vote_opt vote = {o->k, o->a, o->b, o->rank};
+    qp_set seeds = qp_run(q, &qp_op_vote, NULL, 0, &vote);
+    qp_set ends = qp_induce_set(q, (qp_set){.edges = seeds.edges});
+    *share = qp_head_shares(q, &vote);
+    return qp_join(q, qp_set_of(seeds.nodes), qp_set_of(ends.nodes));
+}
+
+/* Candidates by the heads' cosine, best first. */
+static qp_set by_heads(qp_query *q, const float *share, qp_set set)
+{
+    const qp_id *ids = qp_list_ids(q, set.nodes);
+    const float *score = ids && share ? qp_head_cosines(q, share, QP_NODE, ids, set.nodes.n) : NULL;
+    qp_hit *hit = score ? qp_list_copy(q, set.nodes) : NULL;
+    for (uint32_t i = 0; hit && i < set.nodes.n; i++)
+        hit[i].score = score[i];
+    return qp_set_of(qp_list_sorted(q, hit, hit ? set.nodes.n : 0, set.nodes.n));
+}
+
+/* The subgraph among the nodes, its nodes by the heads' cosine. */
+static qp_set finish(qp_query *q, const gear_opt *o, const float *share, qp_set nodes)
+{
+    qp_set out = qp_induce_set(q, qp_set_of(nodes.nodes));
+    q->extracted = out;
+    q->started = (qp_list){0};
+    out.nodes = by_heads(q, share, out).nodes;
+    out.nodes.n = qp_min(out.nodes.n, o->top);
+    out.edges.n = qp_min(out.edges.n, o->top);
+    return out;
+}
+
+static qp_set run_union(qp_query *q, const qp_set *in, int n_in, const void *opt)
+{
+    const gear_opt *o = opt;
+    const float *share;
+    qp_walk outer = q->walk;
+    (void)in, (void)n_in;
+    q->walk = qp_query_walk(q, o->edges, NULL);
+    qp_set g = seeds_of(q, o, &share);
+    for (int64_t round = 0; g.nodes.n < o->size && (!o->rounds || round < o->rounds); round++) {
+        qp_set c = by_heads(q, share, qp_hop(q, g, 1));
+        if (!c.nodes.n)
+            break;
+        c.nodes.n = qp_min(qp_min(c.nodes.n, o->m), o->size - g.nodes.n);
+        g = qp_join(q, g, c);
+    }
+    g = finish(q, o, share, g);
+    q->walk = outer;
+    return g;
+}
+
+static qp_set run_ppr(qp_query *q, const qp_set *in, int n_in, const void *opt)
+{
+    const gear_opt *o = opt;
+    const float *share;
+    qp_walk outer = q->walk;
+    (void)in, (void)n_in;
+    q->walk = qp_query_walk(q, o->edges, NULL);
+    qp_set g = qp_ppr_from(q, seeds_of(q, o, &share), 1 - o->alpha, (uint32_t)o->size);
+    while (g.nodes.n && g.nodes.at[g.nodes.n - 1].score <= 1e-4f)
+        g.nodes.n--;
+    g = finish(q, o, share, g);
+    q->walk = outer;
+    return g;
+}
+
+const qp_op qp_method_gear = {
+    .name = "gear",
+    .help = "seeds by the votes of attention heads, grown by the neighbours that the heads find nearest (Fusion-Union)",
+    .source = "GEAR, Algorithms 1 to 3",
+    .opts = union_opts,
+    .opt_size = sizeof(gear_opt),
+    .run = run_union,
+    .needs = QP_NEEDS_ATTENTION,
+};
+
+const qp_op qp_method_gear_ppr = {
+    .name = "gear-ppr",
+    .help = "seeds by the votes of attention heads, grown by personalised PageRank (Fusion-PPR)",
+    .source = "GEAR, equation 10",
+    .opts = ppr_opts,
+    .opt_size = sizeof(gear_opt),
+    .run = run_ppr,
+    .needs = QP_NEEDS_ATTENTION,
+};
+
+/* ---- Fusion-PCST ---- */
+
+static const qp_opt tree_opts[] = {
+    GEAR_VOTE(gear_opt), {"c", "base cost of an edge", QP_FLOAT, offsetof(gear_opt, c), "0.5", 1e-6, 1e6, NULL}, {0}};
+
+/* Rewards are the heads' cosines of the k nodes, and of the k edges, where they are largest; others get nothing. */
+static qp_list rewards(qp_query *q, const gear_opt *o, const float *share, qp_kind kind)
+{
+    uint32_t n = kind == QP_NODE ? q->graph->nodes : q->graph->edges, m = 0;
+    qp_hit *hit = qp_new(q->mem, qp_hit, n + 1u);
+    qp_id *ids = qp_new(q->mem, qp_id, n + 1u);
+    if (!hit || !ids)
+        qp_oom(&q->err);
+    for (qp_id i = 0; hit && ids && i < n; i++)
+        if (kind == QP_EDGE || qp_query_allows(q, i))
+            ids[m++] = i;
+    const float *score = hit && ids && share ? qp_head_cosines(q, share, kind, ids, m) : NULL;
+    for (uint32_t i = 0; score && i < m; i++)
+        hit[i] = (qp_hit){ids[i], QP_NO_ID, score[i], NULL};
+    return qp_list_sorted(q, hit, score ? m : 0, qp_min(m, o->k));
+}
+
+static qp_set run_tree(qp_query *q, const qp_set *in, int n_in, const void *opt)
+{
+    const gear_opt *o = opt;
+    qp_vote_opt vote = {o->k, o->a, o->b, o->rank};
+    qp_walk outer = q->walk;
+    (void)in, (void)n_in;
+    q->walk = qp_query_walk(q, o->edges, NULL);
+    const float *share = qp_head_shares(q, &vote);
+    qp_list nodes = rewards(q, o, share, QP_NODE), edges = rewards(q, o, share, QP_EDGE);
+    qp_set tree = q->err.code == QP_OK ? qp_reward_tree(q, nodes, edges, o->c) : (qp_set){0};
+    qp_set out = finish(q, o, share, tree);
+    q->extracted = tree.nodes.n ? tree : out;
+    q->walk = outer;
+    return out;
+}
+
+const qp_op qp_method_gear_pcst = {
+    .name = "gear-pcst",
+    .help = "nodes and edges rewarded by attention heads, joined by a prize-collecting Steiner tree (Fusion-PCST)",
+    .source = "GEAR, Fusion-PCST; strong pruning is our reading",
+    .opts = tree_opts,
+    .opt_size = sizeof(gear_opt),
+    .run = run_tree,
+    .needs = QP_NEEDS_ATTENTION,
+};

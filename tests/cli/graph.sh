@@ -1,0 +1,91 @@
+#!/bin/sh
+# A knowledge graph from triples, without model files: index, ask, evaluate, change, and what can be wrong with one.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export QUIPU_STORE="$work/store"
+made='--embedder hash --heads hash'
+models="$made --reranker hash"
+fail() { echo "FAILED: $*" >&2; exit 1; }
+has() { printf '%s' "$1" | grep -qF -- "$2" || fail "wanted '$2' in: $1"; }
+refused() { # EXIT TEXT -- COMMAND...
+    want=$1 text=$2
+    shift 3
+    code=0
+    "$@" >"$work/out" 2>"$work/err" || code=$?
+    [ $code = "$want" ] || fail "exit $want was wanted, $code came: $* : $(cat "$work/err")"
+    has "$(cat "$work/err")" "$text"
+}
+
+mkdir "$work/set"
+printf 'head\trelation\ttail\nInca\tkept\tquipu\nquipu\tmade of\tcotton\nquipu\tmade of\twool\nInca\tlived in\tPeru\ncotton\tgrows in\tPeru\n' >"$work/set/triples.tsv"
+printf '%s\n' '{"_id":"q1","text":"what is the quipu made of","entities":["quipu"]}' '{"_id":"q2","text":"where did the Inca live","entities":["Inca"]}' >"$work/set/queries.jsonl"
+printf '%s\n' '{"_id":"q1","answers":["cotton","wool"]}' '{"_id":"q2","answers":["Peru"]}' >"$work/set/answers.jsonl"
+
+out=$($QUIPU index $made "$work/set")
+has "$out" "5 triples of 5 entities read"
+has "$($QUIPU index "$work/set")" "0 chunks embedded"
+out=$($QUIPU stats --json)
+has "$out" '"entities":5'
+has "$out" '"made of":2'
+$QUIPU check >/dev/null
+
+# A path, told the same way in JSON and to a person; the question names where it starts.
+out=$($QUIPU retrieve $models -m lego:1 --json "what did the Inca keep")
+has "$out" '"entities":["Inca"]'
+has "$out" '"nodes":["Inca","quipu",'
+has "$out" '"relations":["kept",'
+has "$out" '"subgraph":{"nodes":5,"edges":5,"components":1}'
+has "$($QUIPU retrieve $models -m lego:2 "what is the quipu made of")" "quipu -made of-> cotton"
+has "$($QUIPU retrieve $models -m lego:14 -o max_hop=1 --json "who kept the quipu")" '"relations":["~kept"]'
+
+# Every method that needs no writer, and an answer read off the paths with its citation.
+for method in lego lego:1 lego:2 lego:6 lego:10 lego:12 lego:14 gear gear-ppr gear-pcst g-retriever vector bm25; do
+    $QUIPU retrieve $models -m $method --json "what is the quipu made of" >/dev/null || fail "$method"
+done
+out=$($QUIPU ask $models -m lego:2 -o max_hop=1 --json "what is the quipu made of")
+has "$out" '"quote":"quipu -> made of -> '
+has "$out" '"answer":"'
+
+# Evaluated on answers by name.
+out=$($QUIPU eval "$work/set" $models -m lego:2,lego:14:score=triple:max_hop=1,gear -o compare=none --json -q)
+has "$out" '"sub_recall"'
+has "$out" '"path_recall@8"'
+
+# What needs a writer says so; what is not there, too.
+refused 5 "writer" -- $QUIPU retrieve $models --writer none -m lego:3 "what is the quipu made of"
+refused 2 "sbe-ppr" -- $QUIPU retrieve $models -m lego -o se=nosuch "x"
+refused 2 "no method" -- $QUIPU retrieve $models -m lego:17 "x"
+printf '{"_id":"q","text":"where is it","entities":["nobody"]}\n' >"$work/nobody.jsonl"
+has "$($QUIPU retrieve $models -m lego:1 --queries "$work/nobody.jsonl" --json 2>&1)" "no entity of the graph is called 'nobody'"
+
+# A changed file replaces what it gave; broken lines are told and left out, or end the run.
+printf 'head\trelation\ttail\nInca\tkept\tquipu\nInca\t\tnothing\nonly one field\nInca\tkept\tquipu\nknot\tties\tknot\n' >"$work/set/triples.tsv"
+out=$($QUIPU index $made "$work/set" 2>"$work/err")
+has "$(cat "$work/err")" "triples.tsv:3"
+has "$($QUIPU stats --json)" '"entities":3'
+$QUIPU check >/dev/null
+refused 2 "triples.tsv:3" -- $QUIPU index --strict $made -s "$work/strict" "$work/set"
+
+# A small graph for each question: its own is walked, and no other.
+mkdir "$work/own"
+printf '%s\n' '{"_id":"a","triples":[["sun","warms","earth"],["earth","has","moon"]]}' '{"_id":"b","triples":[["sun","is","star"]]}' >"$work/own/graphs.jsonl"
+printf '%s\n' '{"_id":"a","text":"sun"}' '{"_id":"b","text":"sun"}' >"$work/own/queries.jsonl"
+$QUIPU index --quiet $made -s "$work/many" "$work/own" >/dev/null
+$QUIPU retrieve $models -s "$work/many" -m lego:1 --json --queries "$work/own/queries.jsonl" >"$work/nd.jsonl"
+has "$(sed -n 1p "$work/nd.jsonl")" '"nodes":["sun","earth","moon"]'
+has "$(sed -n 2p "$work/nd.jsonl")" '"nodes":["sun","star"]'
+
+# An index inside its own source is no document of it.
+mkdir "$work/inside"
+cp "$work/own/graphs.jsonl" "$work/inside/triples.jsonl"
+printf 'a word\n' >"$work/inside/note.txt"
+for i in 1 2; do $QUIPU index --quiet $made -s "$work/inside/index" "$work/inside" >/dev/null; done
+has "$($QUIPU stats -s "$work/inside/index" --json)" '"documents":'
+$QUIPU stats -s "$work/inside/index" --json | grep -q '"documents":[12],' || fail "$($QUIPU stats -s "$work/inside/index" --json)"
+
+# A source that is gone leaves nothing.
+rm "$work/set/triples.tsv"
+printf '{"_id":"d","text":"a document"}\n' >"$work/set/corpus.jsonl"
+$QUIPU index --quiet $made "$work/set" >/dev/null
+has "$($QUIPU stats --json)" '"entities":0'
