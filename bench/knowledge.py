@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""LEGO-GraphRAG's instances, GEAR and their baselines on knowledge graphs: quality, subgraph sizes, time.
+
+    bench/knowledge.py [--few N] STEP... [SET...]
+
+Steps:
+    index    each graph with vectors of entities, relations and triples, and attention heads
+    run      the methods that need no writer, N questions drawn with a fixed seed from each set (--sample, 100)
+    written  those that need one, on --few questions
+    tables   docs/results.md's tables, from bench/knowledge.csv
+
+Sets: metaqa-1h, metaqa-2h, metaqa-3h (the questions of metaqa by hops), pq-2h, pq-3h, pql-2h, pql-3h, webqsp-paths.
+"""
+import argparse
+import csv
+import json
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SEED = 1
+SETS = {"metaqa-1h": ("metaqa", 1), "metaqa-2h": ("metaqa", 2), "metaqa-3h": ("metaqa", 3),
+        "pq-2h": ("pathquestion/pq-2h", None), "pq-3h": ("pathquestion/pq-3h", None),
+        "pql-2h": ("pathquestion/pql-2h", None), "pql-3h": ("pathquestion/pql-3h", None), "webqsp-paths": ("webqsp-paths", None)}
+METRICS = ("hit@1,set_hit,set_f1,recall@10,mrr@10,sub_recall,sub_f1,sub_nodes,sub_edges,sub_components,"
+           "path_recall@8,path_recall@16,path_recall@32,path_recall@64,path_recall@128,path_recall@256,context_tokens")
+METHODS = ["lego:1", "lego:2", "lego:6", "lego:10", "lego:12", "lego:14",
+           "lego:2:item=edge", "lego:6:score=triple", "lego:14:score=triple", "lego:14:score=triple:prune=mean",
+           "lego:14:score=triple:prune=percentile", "lego:14:score=triple:max_hop=1", "lego:14:score=triple:max_hop=2",
+           "lego:14:score=triple:max_hop=3", "lego:se=sbe-khop", "lego:se=sbe-rwr", "lego:se=vdb",
+           "gear", "gear:rounds=1", "gear:a=false", "gear:b=false", "gear:rank=false", "gear-ppr", "gear-pcst", "g-retriever",
+           "vector", "bm25"]
+RERANKED = ["lego:2:eem=rerank", "lego:6:score=triple:eem=rerank"]
+WRITTEN = ["lego:3", "lego:4", "lego:5", "lego:7", "lego:8", "lego:9", "lego:11", "lego:13", "lego:15", "lego:14:score=triple:refine=true",
+           "lego:14:score=triple:stop=true", "lego:7:prefilter=16", "lego:7:supplement=true", "lego:3:rerank=true", "lego:3:rounds=2", "tog"]
+COLUMNS = ["dataset", "split", "method", "metric", "mean", "low", "high", "n", "embedder", "heads", "writer"]
+
+
+class Bench:
+    def __init__(self, args):
+        self.args = args
+
+    def folder(self, name):
+        """The set's questions alone, over its graph."""
+        source, hops = SETS[name]
+        data = pathlib.Path(self.args.data) / source
+        if hops is None:
+            return data
+        folder = pathlib.Path(self.args.work) / "sets" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        kept = set()
+        with open(folder / "queries.jsonl", "w", encoding="utf-8") as out:
+            for line in open(data / "queries.jsonl", encoding="utf-8"):
+                question = json.loads(line)
+                if question["hops"] == hops:
+                    kept.add(question["_id"])
+                    out.write(line)
+        with open(folder / "answers.jsonl", "w", encoding="utf-8") as out:
+            out.writelines(line for line in open(data / "answers.jsonl", encoding="utf-8") if json.loads(line)["_id"] in kept)
+        return folder
+
+    def store(self, name):
+        return pathlib.Path(self.args.work) / SETS[name][0].replace("/", "-")
+
+    def quipu(self, *command):
+        print("+", " ".join(map(str, command))[:200], file=sys.stderr, flush=True)
+        return subprocess.run([self.args.quipu, *map(str, command)], stdout=subprocess.PIPE, check=True).stdout
+
+    def index(self, name):
+        self.quipu("-s", self.store(name), "index", "-q", "--embedder", self.args.embedder, "--heads", self.args.heads,
+                   pathlib.Path(self.args.data) / SETS[name][0])
+
+    def measure(self, name, methods, split, sample, *options):
+        report = json.loads(self.quipu("-s", self.store(name), "eval", self.folder(name), "-q", "--json", "-m", ",".join(methods), "--sample", sample,
+                                       "--seed", SEED, "-o", "metrics=" + METRICS, "-o", "compare=none", "--bootstrap", 2000, *options))
+        rows = []
+        for m in report["methods"]:
+            values = {k: (v["mean"], v["low"], v["high"]) for k, v in m["metrics"].items()}
+            for stage, of in m["latency_ms"].items():
+                values.update({f"ms_{stage}_{p}": (v, None, None) for p, v in of.items()})
+            rows += [dict(zip(COLUMNS, [name, split, m["name"], metric, *("" if x is None else f"{x:.4f}" for x in v), report["questions"],
+                                        self.args.embedder, self.args.heads, self.args.writer or ""])) for metric, v in values.items()]
+        self.keep(name, split, rows)
+
+    def keep(self, name, split, rows):
+        path = pathlib.Path(self.args.results)
+        kept = []
+        if path.exists():
+            kept = [r for r in csv.DictReader(open(path, newline="", encoding="utf-8")) if (r["dataset"], r["split"]) != (name, split)]
+        order = list(SETS)
+        rows = sorted(kept + rows, key=lambda r: (order.index(r["dataset"]), r["split"]))
+        with open(path, "w", newline="", encoding="utf-8") as f:
+            out = csv.DictWriter(f, COLUMNS, lineterminator="\n")
+            out.writeheader()
+            out.writerows(rows)
+
+    def run(self, name):
+        self.measure(name, METHODS, "all", self.args.sample)
+        self.measure(name, RERANKED, "reranked", self.args.few)
+
+    def written(self, name):
+        self.measure(name, WRITTEN, "written", self.args.few, "--writer", self.args.writer)
+
+
+def tables(args):
+    rows = list(csv.DictReader(open(args.results, newline="", encoding="utf-8")))
+    value = {(r["dataset"], r["method"], r["metric"]): r for r in rows}
+    shown = [("hit@1", "Hits@1"), ("set_hit", "Hit"), ("set_f1", "F1"), ("sub_recall", "subgraph recall"), ("sub_nodes", "nodes"), ("path_recall@8", "paths 8"),
+             ("path_recall@32", "paths 32"), ("path_recall@256", "paths 256"), ("context_tokens", "tokens"), ("ms_total_p50", "ms p50")]
+    for name in SETS:
+        methods = list(dict.fromkeys(r["method"] for r in rows if r["dataset"] == name))
+        if not methods:
+            continue
+        n = sorted({r["n"] for r in rows if r["dataset"] == name})
+        print(f"\n{name}, {' and '.join(n)} questions:\n\n| method | " + " | ".join(t for _, t in shown) + " |\n| --- |" + " --- |" * len(shown))
+        for m in methods:
+            cells = []
+            for metric, _ in shown:
+                r = value.get((name, m, metric))
+                x = float(r["mean"]) if r and r["mean"] else None
+                cells.append("" if x is None else f"{x:.0f}" if metric in ("sub_nodes", "context_tokens") else f"{x:.1f}" if metric.startswith("ms") else
+                             f"{x:.3f} ({float(r['low']):.3f} to {float(r['high']):.3f})" if metric == "hit@1" else f"{x:.3f}")
+            print(f"| {m} | " + " | ".join(cells) + " |")
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--quipu", default=str(ROOT / "build" / "quipu"))
+    p.add_argument("--data", default=str(ROOT.parent / "shared" / "data"))
+    p.add_argument("--work", default=str(ROOT / "build" / "knowledge"))
+    p.add_argument("--results", default=str(ROOT / "bench" / "knowledge.csv"))
+    p.add_argument("--embedder", default="all-MiniLM-L6-v2")
+    p.add_argument("--heads", default="all-MiniLM-L6-v2")
+    p.add_argument("--writer")
+    p.add_argument("--sample", type=int, default=100)
+    p.add_argument("--few", type=int, default=10)
+    p.add_argument("steps", nargs="+", metavar="STEP|SET")
+    args = p.parse_args()
+    names = [s for s in args.steps if s in SETS] or list(SETS)
+    steps = [s for s in args.steps if s not in SETS]
+    unknown = [s for s in steps if s not in ("index", "run", "written", "tables")]
+    if unknown:
+        sys.exit(f"knowledge: no step or set '{unknown[0]}'")
+    for step in steps:
+        for name in names if step != "tables" else []:
+            getattr(Bench(args), step)(name)
+        if step == "tables":
+            tables(args)
+
+
+if __name__ == "__main__":
+    main()
