@@ -88,9 +88,10 @@ static qp_code hash_attend(void *self, qp_role role, const qp_str *text, uint32_
     qp_code code = qp_terms_open(NULL, &terms, err);
     if (code)
         return code;
-    memset(out, 0, (size_t)n * HEADS * HEAD_DIM * sizeof *out);
-    for (uint32_t i = 0; i < n; i++)
-        qp_terms_each(terms, text[i], attend_to_term, out + (size_t)i * HEADS * HEAD_DIM);
+    for (uint32_t i = 0; i < n; i++, out += HEADS * HEAD_DIM) {
+        memset(out, 0, HEADS * HEAD_DIM * sizeof *out);
+        qp_terms_each(terms, text[i], attend_to_term, out);
+    }
     qp_terms_close(terms);
     return QP_OK;
 }
