@@ -63,6 +63,8 @@ static void read_off(telling *t)
 static qp_str paths_as_lines(telling *t)
 {
     qp_buf lines = {0};
+    if (t->q->report.n)
+        qp_buf_fmt(&lines, "%.*s\n", (int)t->q->report.n, t->q->report.at);
     for (uint32_t i = 0; i < t->found.paths.n && i < PATHS; i++) {
         qp_buf_str(&lines, qp_path_text(t->q, &t->found.paths.at[i]));
         qp_buf_char(&lines, '\n');

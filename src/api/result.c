@@ -172,6 +172,8 @@ static void add_graph(writer *w, yyjson_mut_val *root)
     yyjson_mut_obj_add_uint(w->doc, size, "edges", sub.graph.start[sub.n] / 2);
     yyjson_mut_obj_add_uint(w->doc, size, "components", qp_sub_components(q, &sub));
     yyjson_mut_obj_add_uint(w->doc, root, "context_tokens", q->context_tokens);
+    if (q->report.n)
+        add_text(w, root, "report", q->report);
 }
 
 static void add_answer(writer *w, yyjson_mut_val *root, const qp_result *r)

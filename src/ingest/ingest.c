@@ -179,8 +179,12 @@ qp_code qp_ingest_refresh(qp_store *store, qp_makers models, const qp_watch *wat
 {
     qp_index_options options = {0};
     qp_index_report report = {0};
-    qp_job job = {
-        .store = store, .embedder = models.embedder, .sparse = models.sparse, .attention = models.attention, .options = &options, .report = &report};
+    qp_job job = {.store = store,
+                  .embedder = models.embedder,
+                  .sparse = models.sparse,
+                  .attention = models.attention,
+                  .options = &options,
+                  .report = &report};
 
     if (watch)
         options.watch = *watch;

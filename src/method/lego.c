@@ -7,7 +7,7 @@
 #include "op/answers.h"
 #include "op/ops.h"
 
-#define LEGO_OPTIONS(SE, PR)                                                                                            \
+#define LEGO_OPTIONS(SE, PR, REPORT)                                                                                    \
     {                                                                                                                   \
         {"se",    "subgraph extraction",                                                                                \
          QP_ENUM, offsetof(lego_opt, se),                                                                               \
@@ -69,6 +69,11 @@
              0,        NULL},                                                                                           \
             {"rounds", "one-shot: how often the writer chooses", QP_INT, offsetof(lego_opt, rounds), "1", 1, 16, NULL}, \
             {"window", "items that the writer sees at a time", QP_INT, offsetof(lego_opt, window), "64", 2, 512, NULL}, \
+            {"report", "the writer reports on the start's community (GraphRAG), and its report is read with the paths", \
+             QP_BOOL,  offsetof(lego_opt, report),                                                                      \
+             REPORT,   0,                                                                                               \
+             0,        NULL},                                                                                           \
+            {"report_tokens", "longest report", QP_INT, offsetof(lego_opt, report_tokens), "256", 1, 4096, NULL},       \
             {"extract_prompt",                                                                                          \
              "a file instead of prompts/lego-extract.txt",                                                              \
              QP_TEXT,                                                                                                   \
@@ -104,6 +109,7 @@ static uint32_t tokens_of(qp_query *q, qp_list paths)
         qp_buf_str(&text, qp_path_text(q, &paths.at[i]));
         qp_buf_char(&text, '\n');
     }
+    qp_buf_str(&text, q->report);
     if (m && m->count && text.n && !text.oom) {
         qp_str all = qp_buf_view(&text);
         m->count(m->self, &all, 1, &n, &q->err);
@@ -124,6 +130,8 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
     out.paths.n = qp_min(out.paths.n, o->top);
     out.nodes = qp_path_nodes(q, out.paths, (uint32_t)o->top);
     out.edges = (qp_list){0};
+    if (o->report)
+        q->report = lego_report(q, o, starts);
     q->context_tokens = tokens_of(q, out.paths);
     q->walk = outer;
     return out;
@@ -132,12 +140,13 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
 static unsigned asks(const void *opt)
 {
     const lego_opt *o = opt;
-    bool writer = !strcmp(o->se, "sae-llm") || qp_str_ends(qp_str_of(o->pr), QP_STR("llm")) || o->refine || o->stop;
+    bool writer =
+        !strcmp(o->se, "sae-llm") || qp_str_ends(qp_str_of(o->pr), QP_STR("llm")) || o->refine || o->stop || o->report;
     return QP_NEEDS_EMBEDDER | (*o->eem == 'r' ? QP_NEEDS_RANKER : 0) | (writer ? QP_NEEDS_WRITER : 0);
 }
 
-#define LEGO(NAME, WORD, SE, PR)                                         \
-    static const qp_opt opts_of_##WORD[] = LEGO_OPTIONS(SE, PR);         \
+#define LEGO(NAME, WORD, SE, PR, REPORT)                                 \
+    static const qp_opt opts_of_##WORD[] = LEGO_OPTIONS(SE, PR, REPORT); \
     const qp_op qp_method_##WORD = {                                     \
         .name = NAME,                                                    \
         .help = "subgraph by " SE ", paths by " PR,                      \
@@ -150,19 +159,20 @@ static unsigned asks(const void *opt)
         .asks = asks,                                                    \
     };
 
-LEGO("lego", lego, "sbe-ppr", "spr")
-LEGO("lego:1", lego_1, "sbe-ppr", "spr")
-LEGO("lego:2", lego_2, "sae-eem", "osar-eem")
-LEGO("lego:3", lego_3, "sae-eem", "osar-llm")
-LEGO("lego:4", lego_4, "sae-llm", "osar-eem")
-LEGO("lego:5", lego_5, "sae-llm", "osar-llm")
-LEGO("lego:6", lego_6, "sae-eem", "isar-eem")
-LEGO("lego:7", lego_7, "sae-eem", "isar-llm")
-LEGO("lego:8", lego_8, "sae-llm", "isar-eem")
-LEGO("lego:9", lego_9, "sae-llm", "isar-llm")
-LEGO("lego:10", lego_10, "sae-eem", "spr")
-LEGO("lego:11", lego_11, "sae-llm", "spr")
-LEGO("lego:12", lego_12, "sbe-ppr", "osar-eem")
-LEGO("lego:13", lego_13, "sbe-ppr", "osar-llm")
-LEGO("lego:14", lego_14, "sbe-ppr", "isar-eem")
-LEGO("lego:15", lego_15, "sbe-ppr", "isar-llm")
+LEGO("lego", lego, "sbe-ppr", "spr", "false")
+LEGO("lego:1", lego_1, "sbe-ppr", "spr", "false")
+LEGO("lego:2", lego_2, "sae-eem", "osar-eem", "false")
+LEGO("lego:3", lego_3, "sae-eem", "osar-llm", "false")
+LEGO("lego:4", lego_4, "sae-llm", "osar-eem", "false")
+LEGO("lego:5", lego_5, "sae-llm", "osar-llm", "false")
+LEGO("lego:6", lego_6, "sae-eem", "isar-eem", "false")
+LEGO("lego:7", lego_7, "sae-eem", "isar-llm", "false")
+LEGO("lego:8", lego_8, "sae-llm", "isar-eem", "false")
+LEGO("lego:9", lego_9, "sae-llm", "isar-llm", "false")
+LEGO("lego:10", lego_10, "sae-eem", "spr", "false")
+LEGO("lego:11", lego_11, "sae-llm", "spr", "false")
+LEGO("lego:12", lego_12, "sbe-ppr", "osar-eem", "false")
+LEGO("lego:13", lego_13, "sbe-ppr", "osar-llm", "false")
+LEGO("lego:14", lego_14, "sbe-ppr", "isar-eem", "false")
+LEGO("lego:15", lego_15, "sbe-ppr", "isar-llm", "false")
+LEGO("lego:16", lego_16, "sbe-ppr", "osar-eem", "true")
