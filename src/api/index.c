@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/thread.h"
 #include "ingest/ingest.h"
+#include "store/graph.h"
 #include "store/store.h"
 
 struct qp_held {
@@ -330,9 +331,11 @@ static qp_code remove_all(qp_store *store, const char *const *documents, size_t 
         char *path = !code && !removed ? realpath(documents[i], NULL) : NULL; /* keys and full paths are known there */
         if (path)
             code = qp_store_remove(store, qp_str_of(path), &removed, err);
+        if (!code && path && !removed) /* a source of triples */
+            code = qp_store_graph_prune(store, qp_str_of(path), NULL, 0, &removed, err);
         free(path);
         if (!code && !removed)
-            code = qp_fail(err, QP_NONE, "%s: no document has this id or path; nothing was removed", documents[i]);
+            code = qp_fail(err, QP_NONE, "%s: no document, and no graph, has this id or path; nothing was removed", documents[i]);
     }
     return code;
 }

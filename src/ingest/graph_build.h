@@ -22,8 +22,8 @@ qp_code qp_build_open(const char *folder, size_t budget, const qp_watch *watch, 
 void qp_build_close(qp_build *); /* takes null */
 
 /* What readers write into. All four: QP_INPUT for what is not taken (a name that is empty, longer than 1 MiB, or not UTF-8
- * without NUL; a weight that is no number >= 0), and nothing of it is kept; QP_STORE for a limit or a full disk, QP_STOPPED
- * after cancel: these end the build. */
+ * without NUL; a weight that is no number >= 0), and nothing of it is kept; QP_STORE for a limit or a full disk:
+ * that ends the build. */
 qp_triple_sink qp_build_sink(qp_build *);
 qp_code qp_build_triple(qp_build *, const qp_triple *, qp_err *);
 qp_code qp_build_entity(qp_build *, const qp_entity *, qp_err *);

@@ -84,6 +84,13 @@ for i in 1 2; do $QUIPU index --quiet $made -s "$work/inside/index" "$work/insid
 has "$($QUIPU stats -s "$work/inside/index" --json)" '"documents":'
 $QUIPU stats -s "$work/inside/index" --json | grep -q '"documents":[12],' || fail "$($QUIPU stats -s "$work/inside/index" --json)"
 
+# A graph is deleted by the path it came from.
+cp -r "$work/own" "$work/other"
+$QUIPU index --quiet $made -s "$work/two" "$work/own" "$work/inside/note.txt" >/dev/null
+$QUIPU delete --quiet -s "$work/two" "$work/own" >/dev/null
+has "$($QUIPU stats -s "$work/two" --json)" '"entities":0'
+refused 3 "no document" -- $QUIPU delete -s "$work/two" "$work/other"
+
 # A source that is gone leaves nothing.
 rm "$work/set/triples.tsv"
 printf '{"_id":"d","text":"a document"}\n' >"$work/set/corpus.jsonl"
