@@ -31,7 +31,7 @@ METHODS = ["lego:1", "lego:2", "lego:6", "lego:10",
            "lego:14:score=triple:max_hop=3", "lego:se=sbe-khop", "lego:se=sbe-rwr", "lego:se=vdb",
            "gear", "gear:rounds=1", "gear:a=false", "gear:b=false", "gear:rank=false", "gear-ppr", "gear-pcst", "g-retriever",
            "vector", "bm25"]
-SLOW = ["lego:2", "lego:12", "lego:14", "lego:2:eem=rerank", "lego:6:score=triple:eem=rerank"]  # thousands of texts for the model a question
+SLOW = ["lego:12", "lego:14", "lego:2:eem=rerank", "lego:6:score=triple:eem=rerank"]  # thousands of texts for the model a question
 WRITTEN = ["lego:3", "lego:4", "lego:5", "lego:7", "lego:8", "lego:9", "lego:11", "lego:13", "lego:15", "lego:16", "lego:14:score=triple:refine=true",
            "lego:14:score=triple:stop=true", "lego:7:prefilter=16", "lego:7:supplement=true", "lego:3:rerank=true", "lego:3:rounds=2", "tog"]
 COLUMNS = ["dataset", "split", "method", "metric", "mean", "low", "high", "n", "embedder", "heads", "writer"]

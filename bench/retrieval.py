@@ -90,7 +90,7 @@ class Bench:
 
     def quipu(self, dataset, *command):
         models = []
-        for flag in ("embedder", "reranker", "writer", "sparse"):
+        for flag in ("embedder", "sparse") if command[0] == "index" else ("embedder", "reranker", "writer", "sparse"):
             if getattr(self.args, flag):
                 models += [f"--{flag}", getattr(self.args, flag)]
         line = [self.args.quipu, *command, "--store", str(self.folder(dataset) / "store"), *models]
