@@ -204,7 +204,7 @@ qp_code qp_build_triple(qp_build *b, const qp_triple *t, qp_err *err)
     if (code)
         return code;
     relation->used = true;
-    logged.relation = (uint16_t)(relation - b->relation);
+    logged.relation = (uint32_t)(relation - b->relation);
     b->named[logged.head].mentioned = b->named[logged.tail].mentioned = true;
     b->triples++;
     return qp_scratch_add(b->log, &logged, sizeof logged, err);

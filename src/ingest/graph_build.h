@@ -12,7 +12,7 @@
 #include "ingest/triples.h"
 
 /* Limits: 2^32 - 2 entities, 65,535 relations with 64 MiB of names, a name of 1 MiB, an entity's text of 1 MiB. */
-enum { QP_BUILD_NAME = 1 << 20, QP_BUILD_TEXT = 1 << 20, QP_BUILD_RELATIONS = 65535 };
+enum { QP_BUILD_NAME = 1 << 20, QP_BUILD_TEXT = 1 << 20, QP_BUILD_RELATIONS = 1 << 20 };
 
 typedef struct qp_build qp_build;
 

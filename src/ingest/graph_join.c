@@ -6,9 +6,9 @@
 enum {
     LOOK = 1 << 14, /* records between two looks */
     BLOCK = 1024,   /* triples read at once */
-    TRIPLE = 14,    /* bytes of a triple's record: head, tail, relation, weight, the highest byte of each first, as the
+    TRIPLE = 16,    /* bytes of a triple's record: head, tail, relation, weight, the highest byte of each first, as the
                        order of weights from 0 up is that of their bits */
-    SAME = 10       /* of them what makes two triples one */
+    SAME = 12       /* of them what makes two triples one */
 };
 
 qp_code qp_build_look(qp_build *b, qp_err *err)
@@ -61,20 +61,19 @@ static qp_code load_places(const qp_build *b, size_t dictionary, qp_sorter *plac
     return QP_OK;
 }
 
-static void key_of(char key[TRIPLE], const struct logged *t, const uint32_t *table, const uint16_t *relation)
+static void key_of(char key[TRIPLE], const struct logged *t, const uint32_t *table, const uint32_t *relation)
 {
-    uint16_t place = __builtin_bswap16(relation[t->relation]);
     uint32_t weight;
 
     memcpy(&weight, &t->weight, sizeof weight);
     qp_key_put32(key, table[t->head]);
     qp_key_put32(key + 4, table[t->tail]);
-    memcpy(key + 8, &place, sizeof place);
-    qp_key_put32(key + 10, weight);
+    qp_key_put32(key + 8, relation[t->relation]);
+    qp_key_put32(key + 12, weight);
 }
 
 /* Triples as they waited to places, a dictionary at a time. */
-static qp_code place_triples(qp_build *b, qp_sorter *places, const uint16_t *relation, qp_sorter *sorted, qp_err *err)
+static qp_code place_triples(qp_build *b, qp_sorter *places, const uint32_t *relation, qp_sorter *sorted, qp_err *err)
 {
     struct logged block[BLOCK];
     uint64_t at = 0;
@@ -103,15 +102,13 @@ static qp_code place_triples(qp_build *b, qp_sorter *places, const uint16_t *rel
 
 static qp_code put_triple(const char key[TRIPLE], const qp_build_out *out, qp_build_counts *counts, qp_err *err)
 {
-    uint32_t bits = qp_key_get32(key + 10);
-    uint16_t relation;
+    uint32_t bits = qp_key_get32(key + 12);
     float weight;
 
     memcpy(&weight, &bits, sizeof weight);
-    memcpy(&relation, key + 8, sizeof relation);
     counts->triples++;
     counts->self_loops += !memcmp(key, key + 4, 4);
-    return out->triple(out->ctx, qp_key_get32(key), __builtin_bswap16(relation), qp_key_get32(key + 4), weight, err);
+    return out->triple(out->ctx, qp_key_get32(key), qp_key_get32(key + 8), qp_key_get32(key + 4), weight, err);
 }
 
 /* Of equal ones the last, which is the heaviest. */
@@ -142,7 +139,7 @@ static qp_code put_triples(qp_build *b, qp_sorter *sorted, const qp_build_out *o
 qp_code qp_build_finish(qp_build *b, const qp_build_out *out, qp_build_counts *counts, qp_err *err)
 {
     qp_sorter *named = NULL, *places = NULL, *sorted = NULL;
-    uint16_t *relation = calloc(b->n_relations + 1, sizeof *relation);
+    uint32_t *relation = calloc(b->n_relations + 1, sizeof *relation);
     qp_code code = relation ? QP_OK : qp_oom(err);
 
     *counts = (qp_build_counts){.texts_cut = b->texts_cut};

@@ -249,7 +249,7 @@ static int by_name(const void *a, const void *b)
     return order ? order : qp_str_cmp((*x)->id, (*y)->id);
 }
 
-qp_code qp_build_relations(qp_build *b, uint16_t *place, const qp_build_out *out, qp_build_counts *counts, qp_err *err)
+qp_code qp_build_relations(qp_build *b, uint32_t *place, const qp_build_out *out, qp_build_counts *counts, qp_err *err)
 {
     struct relation **order = calloc(b->n_relations + 1, sizeof *order);
     size_t n = 0;
@@ -272,7 +272,7 @@ qp_code qp_build_relations(qp_build *b, uint16_t *place, const qp_build_out *out
         }
     }
     for (size_t i = 0; i < n && !code; i++) {
-        place[order[i] - b->relation] = (uint16_t)i;
+        place[order[i] - b->relation] = (uint32_t)i;
         code = out->relation(out->ctx, order[i]->name, err);
     }
     counts->relations = n;

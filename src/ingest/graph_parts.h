@@ -19,8 +19,7 @@ enum { MENTION = 0, DESCRIPTION = 1, UNNAMED = 255 };
 struct logged {          /* a triple as it waits */
     uint32_t head, tail; /* numbers in the dictionary of the time */
     float weight;
-    uint16_t relation; /* place in qp_build.relation */
-    uint16_t unused;
+    uint32_t relation; /* place in qp_build.relation */
 };
 
 struct dictionary {     /* one that was full */
@@ -78,7 +77,7 @@ typedef struct qp_named_record { /* one of them; views of it */
 qp_named_record qp_named_parse(qp_str record);
 
 /* The place of each relation in byte order of names, which are unique then; of those that triples use. */
-qp_code qp_build_relations(qp_build *, uint16_t *place, const qp_build_out *, qp_build_counts *, qp_err *);
+qp_code qp_build_relations(qp_build *, uint32_t *place, const qp_build_out *, qp_build_counts *, qp_err *);
 
 /* Looks at cancel and tells how far it is, now and then: to be called for each record. */
 qp_code qp_build_look(qp_build *, qp_err *);

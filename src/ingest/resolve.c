@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "ingest/names.h"
 
-enum { MOST_TYPES = UINT16_MAX + 1 }; /* what a snapshot holds */
+enum { MOST_TYPES = 1 << 20 };
 
 struct link { /* an edge by document number: sorts fast, takes 24 bytes */
     uint32_t from, from_chunk, to, to_chunk;

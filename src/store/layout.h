@@ -10,7 +10,7 @@
 
 #define QP_SNAPSHOT_MAGIC "quipu\n\x1a" /* with its NUL 8 bytes; a transfer that changes line ends breaks it */
 
-enum { QP_SNAPSHOT_VERSION = 3, QP_SECTION_ALIGN = 64, QP_BLOCK = 128 /* postings a block */, QP_IMPACT = 4096 };
+enum { QP_SNAPSHOT_VERSION = 4, QP_SECTION_ALIGN = 64, QP_BLOCK = 128 /* postings a block */, QP_IMPACT = 4096 };
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "snapshots are read where they are mapped: little endian machines only"
@@ -25,7 +25,7 @@ typedef enum qp_section {
     QP_S_TYPES,            /* qp_ref, in order of name */
     QP_S_EDGE_FROM,        /* u32; edges are ordered by (from, to, type), an edge's id is its place */
     QP_S_EDGE_TO,          /* u32 */
-    QP_S_EDGE_TYPE,        /* u16 */
+    QP_S_EDGE_TYPE,        /* u32 */
     QP_S_EDGE_WEIGHT,      /* f32 */
     QP_S_OUT,              /* u64 x (nodes + 1): a node's outgoing edges are [out[v], out[v + 1]) */
     QP_S_IN,               /* u64 x (nodes + 1) into IN_EDGE */

@@ -44,9 +44,8 @@ qp_code qp_links_add(qp_links *l, uint32_t from, uint32_t to, qp_str type, float
     uint64_t *slot = qp_map_put(l->types, type, &added);
     if (!slot)
         return qp_oom(err);
-    if (added && (*slot = qp_map_size(l->types) - 1) > UINT16_MAX)
-        return qp_fail(err, QP_INPUT, "more than %d edge types, the last is '%.*s': name fewer kinds of edges",
-                       UINT16_MAX + 1, (int)type.n, type.at);
+    if (added)
+        *slot = qp_map_size(l->types) - 1;
     if (l->n == UINT32_MAX - 1)
         return qp_fail(err, QP_INPUT, "an index of more than %u edges was asked for; make two", UINT32_MAX - 1);
     struct link *more = qp_array_room(l->at, l->n, &l->cap, sizeof *more);
@@ -124,7 +123,7 @@ static void write_columns(const qp_links *l, qp_writer *w)
         qp_writer_add(w, &l->at[i].to, sizeof l->at[i].to);
     qp_writer_begin(w, QP_S_EDGE_TYPE);
     for (size_t i = 0; i < l->n; i++)
-        qp_writer_add(w, &(uint16_t){(uint16_t)l->at[i].type}, sizeof(uint16_t));
+        qp_writer_add(w, &l->at[i].type, sizeof l->at[i].type);
     qp_writer_begin(w, QP_S_EDGE_WEIGHT);
     for (size_t i = 0; i < l->n; i++)
         qp_writer_add(w, &l->at[i].weight, sizeof l->at[i].weight);

@@ -38,7 +38,7 @@ struct qp_snapshot {
     const qp_node_entry *node;
     const qp_ref *type;
     const uint32_t *edge_from, *edge_to, *in_edge, *both_node, *length;
-    const uint16_t *edge_type;
+    const uint32_t *edge_type;
     const float *edge_weight, *vector, *scale, *norm;
     const uint64_t *out, *in, *both;
     const float *type_vector, *triple_vector; /* or null */

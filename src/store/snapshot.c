@@ -96,7 +96,7 @@ static uint64_t size_wanted(const qp_info *i, qp_section section)
     case QP_S_EDGE_TO:
     case QP_S_EDGE_WEIGHT:
     case QP_S_IN_EDGE: return i->edges * 4;
-    case QP_S_EDGE_TYPE: return i->edges * 2;
+    case QP_S_EDGE_TYPE: return i->edges * 4;
     case QP_S_OUT:
     case QP_S_IN:
     case QP_S_BOTH: return (i->nodes + 1) * 8;
@@ -130,7 +130,7 @@ static uint64_t size_wanted(const qp_info *i, qp_section section)
 
 static bool counts_fit(const qp_info *i)
 {
-    return i->documents < UINT32_MAX && i->nodes < UINT32_MAX && i->edges < UINT32_MAX && i->types <= UINT16_MAX + 1 &&
+    return i->documents < UINT32_MAX && i->nodes < UINT32_MAX && i->edges < UINT32_MAX && i->types < UINT32_MAX &&
            i->terms < UINT32_MAX && i->blocks < UINT32_MAX && i->learned < UINT32_MAX &&
            i->learned_blocks < UINT32_MAX && i->dim <= UINT16_MAX && i->coded <= 1 && i->entity <= i->nodes &&
            i->arcs <= 2 * (uint64_t)UINT32_MAX && i->type_vectors <= 1 && i->triple_vectors <= 1 && i->heads <= 1024 &&

@@ -73,8 +73,8 @@ for n in 0 7 31 32 600 656 $((bytes / 2)) $((bytes - 1)); do
 done
 whole "$bad"
 fresh
-printf '\004' | dd of="$bad/snapshot-1.qp" bs=1 seek=8 conv=notrunc status=none
-refused "has format 4, this program reads format 3" "$QUIPU" check -s "$bad"
+printf '\005' | dd of="$bad/snapshot-1.qp" bs=1 seek=8 conv=notrunc status=none
+refused "has format 5, this program reads format 4" "$QUIPU" check -s "$bad"
 whole "$bad"
 fresh
 rm "$bad/snapshot-1.qp"

@@ -279,7 +279,7 @@ static void too_many_relations(void **state)
     }
     code = qp_build_triple(b, &(qp_triple){QP_STR("h"), QP_STR("last"), QP_STR("t"), 1}, &err);
     assert_int_equal(code, QP_STORE);
-    assert_non_null(strstr(err.message, "more than 65535 relations; 'last' is one too many"));
+    assert_non_null(strstr(err.message, "more than 1048576 relations; 'last' is one too many"));
     qp_build_close(b);
 }
 
