@@ -94,10 +94,11 @@ typedef struct qp_view {
     uint32_t dim;             /* of node.dense; 0 = no vectors */
     uint32_t terms;           /* of node.splade: term ids are below it; 0 = no learned terms */
     uint32_t heads, head_dim; /* of node.head and edge.head; 0 = none */
-    /* Best k of an index: "node.dense" (inner product of unit vectors), "node.bm25", "node.tfidf", "node.splade" (inner
-     * product of learned term weights, which are kept to 1/4096); of edges "edge.dense" (their type as text),
-     * "triple.dense"; cosine of one attention head: "node.head", "edge.head", where equals come in order of id. Fewer if
-     * fewer match; indices of terms return only nodes with a term of the probe. */
+    /* Best k of an index. "node.": passages, and entities where an index holds no passages; "entity.": entities alone.
+     * "node.dense" (inner product of unit vectors), "node.bm25", "node.tfidf" (with the statistics of what is searched),
+     * "node.splade" (inner product of learned term weights, which are kept to 1/4096); of edges "edge.dense" (their type
+     * as text), "triple.dense"; cosine of one attention head: "node.head" (entities, where there are any), "edge.head",
+     * where equals come in order of id. Fewer if fewer match; indices of terms return only nodes with a term of the probe. */
     qp_code (*search)(void *, const char *index, const qp_probe *, uint32_t k, qp_list *, qp_arena *, qp_err *);
     qp_code (*adjacent)(void *, const qp_id *, uint32_t n, qp_walk, qp_adj *, qp_arena *, qp_err *);
     /* All edges of n nodes: row i as above, but a neighbour as often as an edge joins it, each with its edge. */

@@ -51,7 +51,7 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
     qp_walk outer = q->walk;
     (void)in, (void)n_in;
     q->walk = qp_query_walk(q, o->edges, NULL);
-    qp_list nodes = o->k ? prizes(q, qp_search(q, "node.dense", (uint32_t)o->k).nodes, (uint32_t)o->k) : (qp_list){0};
+    qp_list nodes = o->k ? prizes(q, qp_search(q, "entity.dense", (uint32_t)o->k).nodes, (uint32_t)o->k) : (qp_list){0};
     qp_list edges = o->k_edges ? relation_prizes(q, (uint32_t)o->k_edges) : (qp_list){0};
     qp_set out = q->err.code == QP_OK ? qp_reward_tree(q, nodes, edges, o->c) : (qp_set){0};
     q->extracted = out;

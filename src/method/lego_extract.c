@@ -67,7 +67,7 @@ static qp_set by_steps(qp_query *q, const lego_opt *o, qp_set starts)
 /* The nodes nearest by vectors, and one hop around them: LEGO's vector database (its precomputation). */
 static qp_set by_vectors(qp_query *q, const lego_opt *o, qp_set starts)
 {
-    qp_set found = qp_join(q, starts, qp_search(q, "node.dense", (uint32_t)o->top_k));
+    qp_set found = qp_join(q, starts, qp_search(q, "entity.dense", (uint32_t)o->top_k));
     found = qp_join(q, found, qp_hop(q, found, 1));
     return found.nodes.n > o->max_ent ? qp_set_of((qp_list){found.nodes.at, (uint32_t)o->max_ent}) : found;
 }

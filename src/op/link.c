@@ -71,7 +71,7 @@ static qp_list search(qp_query *q, const char *index, qp_str text, uint32_t k, c
 {
     qp_probe probe = {.text = text, .allow = among};
     qp_list found = {0};
-    if (!strcmp(index, "node.dense")) {
+    if (!strcmp(index, "entity.dense")) {
         probe.vector = qp_query_vector(q);
         probe.dim = q->graph->dim;
     }
@@ -86,7 +86,7 @@ static qp_id find_name(qp_query *q, qp_str name, const uint64_t *among)
     qp_id id = QP_NO_ID;
     if (q->graph->find(q->graph->self, q->scope, &name, 1, &id, &q->err) || id != QP_NO_ID)
         return id;
-    qp_list near = search(q, "node.bm25", name, 5, among);
+    qp_list near = search(q, "entity.bm25", name, 5, among);
     for (uint32_t i = 0; i < near.n && q->err.code == QP_OK; i++) {
         qp_about about;
         if (!q->graph->about(q->graph->self, &near.at[i].id, 1, &about, q->mem, &q->err) &&
@@ -178,7 +178,7 @@ static void ask_writer(qp_query *q, const link_opt *o, const uint64_t *among, st
 /* What words find, and what meaning finds, each against its own best. */
 static void search_question(qp_query *q, const link_opt *o, const uint64_t *among, starts *s)
 {
-    static const char *const indices[] = {"node.bm25", "node.dense"};
+    static const char *const indices[] = {"entity.bm25", "entity.dense"};
     for (int i = 0; i < 2; i++) {
         if (i && (!q->embedder || !q->graph->dim))
             break;

@@ -34,9 +34,8 @@ static const uint32_t *row_of(const qp_snapshot *s, qp_id v, uint32_t layer)
     return layer <= s->ann_level[v] && row < s->info->ann_rows ? s->ann_links + row * (1 + m) : NULL;
 }
 
-static qp_id descend(const struct walk *w)
+static qp_id descend(const struct walk *w, qp_id here)
 {
-    qp_id here = (qp_id)w->s->info->ann_entry;
     float best = closeness(w, here);
     for (uint32_t layer = w->s->ann_level[here]; layer > 0; layer--)
         for (bool moved = true; moved;) {
@@ -101,7 +100,8 @@ static bool visit(struct walk *w, struct frontier *f, qp_best *best, qp_id v)
     return push(f, hit);
 }
 
-qp_code qp_snapshot_ann(const qp_snapshot *s, const int8_t *query, float scale, qp_best *out, qp_arena *a, qp_err *err)
+qp_code qp_snapshot_ann(const qp_snapshot *s, qp_id entry, const int8_t *query, float scale, qp_best *out, qp_arena *a,
+                        qp_err *err)
 {
     struct walk w = {s, query, scale, qp_new(a, uint64_t, (size_t)s->nodes / 64 + 1)};
     struct frontier f = {0};
@@ -109,7 +109,7 @@ qp_code qp_snapshot_ann(const qp_snapshot *s, const int8_t *query, float scale, 
     uint32_t width = out->k > LEAST_WIDTH ? out->k : LEAST_WIDTH;
     if (!w.seen || !qp_best_begin(&best, width, a))
         return qp_oom(err);
-    bool enough = visit(&w, &f, &best, descend(&w));
+    bool enough = visit(&w, &f, &best, descend(&w, entry));
     while (enough && f.n) {
         qp_hit here = pop(&f);
         if (qp_best_full(&best) && here.score < best.at[0].score)

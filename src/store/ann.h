@@ -10,7 +10,7 @@
 
 typedef struct qp_ann { /* as in the sections QP_S_ANN_* */
     uint32_t m;         /* neighbours in the layers above 0; layer 0 has up to 2 m */
-    uint32_t entry;
+    uint32_t entry[2];  /* of the two parts; UINT32_MAX: not built */
     uint64_t rows;
     uint8_t *level;
     uint64_t *upper;
@@ -21,9 +21,10 @@ typedef struct qp_ann { /* as in the sections QP_S_ANN_* */
 extern "C" {
 #endif
 
-/* Nodes of scale 0 have no vector and are left out. */
-qp_code qp_ann_build(const int8_t *codes, const float *scales, uint32_t n, uint32_t dim, volatile const int *cancel,
-                     qp_ann *, qp_err *);
+/* Two indices in one, which do not link to each other: nodes below `middle` (passages), and those from it to n (entities);
+ * of each only if it has `least` nodes. Nodes of scale 0 have no vector and are left out. */
+qp_code qp_ann_build(const int8_t *codes, const float *scales, uint32_t middle, uint32_t n, uint32_t least,
+                     uint32_t dim, volatile const int *cancel, qp_ann *, qp_err *);
 void qp_ann_free(qp_ann *);
 
 #ifdef __cplusplus

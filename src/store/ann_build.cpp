@@ -78,16 +78,25 @@ void copy_row(Graph &g, hnswlib::linklistsizeint *row, uint32_t room, uint32_t *
         out[1 + i] = uint32_t(g.getExternalLabel(row[1 + i]));
 }
 
-void keep(Graph &g, uint32_t n, qp_ann *out)
+void make_room(uint32_t n, qp_ann *out)
 {
     out->m = M;
     out->level = zeros<uint8_t>(n);
     out->upper = zeros<uint64_t>(n);
     out->base = zeros<uint32_t>(size_t(n) * (1 + 2 * M));
+}
+
+/* Adds one part's links. */
+void keep(Graph &g, int part, qp_ann *out)
+{
+    uint64_t row = out->rows;
     for (size_t i = 0; i < g.cur_element_count; i++)
         out->rows += uint64_t(g.element_levels_[i]);
-    out->links = zeros<uint32_t>(out->rows * (1 + M));
-    uint64_t row = 0;
+    void *more = std::realloc(out->links, (out->rows * (1 + M) + 1) * sizeof *out->links);
+    if (!more)
+        throw std::bad_alloc();
+    out->links = static_cast<uint32_t *>(more);
+    std::memset(out->links + row * (1 + M), 0, (out->rows - row) * (1 + M) * sizeof *out->links);
     for (hnswlib::tableint i = 0; i < g.cur_element_count; i++) {
         size_t node = g.getExternalLabel(i);
         out->level[node] = uint8_t(g.element_levels_[i]);
@@ -96,25 +105,36 @@ void keep(Graph &g, uint32_t n, qp_ann *out)
         for (int layer = 1; layer <= g.element_levels_[i]; layer++)
             copy_row(g, g.get_linklist(i, layer), M, out->links + row++ * (1 + M));
     }
-    out->entry = g.cur_element_count ? uint32_t(g.getExternalLabel(g.enterpoint_node_)) : 0;
+    if (g.cur_element_count)
+        out->entry[part] = uint32_t(g.getExternalLabel(g.enterpoint_node_));
 }
 
 } // namespace
 
-extern "C" qp_code qp_ann_build(const int8_t *codes, const float *scales, uint32_t n, uint32_t dim,
-                                volatile const int *cancel, qp_ann *out, qp_err *err)
+extern "C" qp_code qp_ann_build(const int8_t *codes, const float *scales, uint32_t middle, uint32_t n, uint32_t least,
+                                uint32_t dim, volatile const int *cancel, qp_ann *out, qp_err *err)
 {
+    const uint32_t bound[] = {0, middle, n};
     std::memset(out, 0, sizeof *out);
+    out->entry[0] = out->entry[1] = UINT32_MAX;
     try {
         CodeSpace space(Codes{codes, scales, dim});
-        Graph graph(&space, n, M, EF_CONSTRUCTION, SEED);
-        for (uint32_t i = 0; i < n; i++) {
-            if (qp_cancelled(cancel))
-                return qp_fail(err, QP_STOPPED, "stopped while the vector index was built; run it again to go on");
-            if (scales[i] > 0)
-                graph.addPoint(&i, i);
+        make_room(n, out);
+        for (int part = 0; part < 2; part++) {
+            uint32_t size = bound[part + 1] - bound[part];
+            if (!size || size < least)
+                continue;
+            Graph graph(&space, size, M, EF_CONSTRUCTION, SEED);
+            for (uint32_t i = bound[part]; i < bound[part + 1]; i++) {
+                if (qp_cancelled(cancel)) {
+                    qp_ann_free(out);
+                    return qp_fail(err, QP_STOPPED, "stopped while the vector index was built; run it again to go on");
+                }
+                if (scales[i] > 0)
+                    graph.addPoint(&i, i);
+            }
+            keep(graph, part, out);
         }
-        keep(graph, n, out);
         return QP_OK;
     } catch (const std::bad_alloc &) {
         qp_ann_free(out);

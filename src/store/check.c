@@ -158,20 +158,31 @@ static qp_code check_vectors(const qp_snapshot *s, qp_err *err)
     return wrong ? damaged(s, QP_S_VECTORS, wrong, err) : QP_OK;
 }
 
+/* Passages link to passages, entities to entities. */
+static bool links_to(const qp_snapshot *s, uint32_t v, uint32_t to)
+{
+    return to < s->nodes && (v < s->entity) == (to < s->entity);
+}
+
 static qp_code check_ann(const qp_snapshot *s, qp_err *err)
 {
     uint64_t m = s->info->ann_m, row = 0;
+    for (int part = 0; part < 2; part++) {
+        uint64_t entry = s->info->ann_entry[part];
+        if (m && entry != UINT32_MAX && (entry >= s->nodes || (entry < s->entity) == part))
+            return damaged(s, QP_S_ANN_BASE, "a search starts nowhere", err);
+    }
     for (uint32_t v = 0; m && v < s->nodes; v++) {
         const uint32_t *base = s->ann_base + v * (1 + 2 * m);
         uint64_t level = s->ann_level[v], rows = s->info->ann_rows; /* foreign numbers: no sum of them is formed */
         bool fits = base[0] <= 2 * m && (!level || (level <= rows && s->ann_upper[v] <= rows - level));
         for (uint64_t i = 0; fits && i < base[0]; i++)
-            fits = base[1 + i] < s->nodes;
+            fits = links_to(s, v, base[1 + i]);
         for (uint64_t i = 0; fits && i < s->ann_level[v]; i++) {
             const uint32_t *links = s->ann_links + (s->ann_upper[v] + i) * (1 + m);
             fits = links[0] <= m;
             for (uint64_t j = 0; fits && j < links[0]; j++)
-                fits = links[1 + j] < s->nodes;
+                fits = links_to(s, v, links[1 + j]);
         }
         if (!fits)
             return damaged(s, QP_S_ANN_BASE, "a link leads nowhere", err);
@@ -182,9 +193,9 @@ static qp_code check_ann(const qp_snapshot *s, qp_err *err)
 }
 
 /* A term's blocks, with the lengths of the nodes (null: those of a learned term, which has none), and its tfs added to
- * `words` of each node (null: nowhere). Null if all is well, else what is wrong. */
+ * `words` of each node (null: nowhere), and those below `entity` are counted. Null if all is well, else what is wrong. */
 static const char *check_term(const qp_postings *p, uint64_t first, uint32_t df, const uint32_t *length,
-                              uint32_t *words)
+                              uint32_t *words, uint32_t entity, uint32_t *passages)
 {
     uint32_t n_blocks, count = 0, before = UINT32_MAX, node[QP_BLOCK], tf[QP_BLOCK];
     const qp_block_entry *b = qp_postings_blocks(p, first, df, &n_blocks);
@@ -197,6 +208,7 @@ static const char *check_term(const qp_postings *p, uint64_t first, uint32_t df,
         for (uint32_t j = 0; j <= b[i].n; j++) {
             if (words)
                 words[node[j]] += tf[j];
+            *passages += node[j] < entity;
             most = tf[j] > most ? tf[j] : most;
             if (length)
                 shortest = length[node[j]] < shortest ? length[node[j]] : shortest;
@@ -214,24 +226,28 @@ static qp_code check_postings(const qp_snapshot *s, qp_err *err)
     if (!words)
         return qp_oom(err);
     qp_str last = {0};
-    uint64_t blocks = 0, total = 0;
+    uint64_t blocks = 0, total = 0, passage_words = 0;
     const char *wrong = NULL;
     for (uint32_t i = 0; !wrong && i < s->terms; i++) {
         qp_str name;
+        uint32_t passages = 0;
         if (!qp_snapshot_ref(s, QP_S_STRINGS, s->term[i].name, &name) || (i && qp_str_cmp(last, name) >= 0))
             wrong = "terms are not in order";
         else if (s->term[i].block != blocks)
             wrong = "blocks are not in order";
         else
-            wrong = check_term(&s->words_of, blocks, s->term[i].df, s->length, words);
+            wrong = check_term(&s->words_of, blocks, s->term[i].df, s->length, words, s->entity, &passages);
+        if (!wrong && passages != s->term[i].passages)
+            wrong = "a term has more or fewer passages than it says";
         last = name;
         blocks += ((uint64_t)s->term[i].df + QP_BLOCK - 1) / QP_BLOCK;
     }
     for (uint32_t v = 0; !wrong && v < s->nodes; v++) {
         wrong = words[v] == s->length[v] ? NULL : "a node's length is not the number of its terms";
         total += words[v];
+        passage_words += v < s->entity ? words[v] : 0;
     }
-    if (!wrong && (total != s->info->words || blocks != s->info->blocks))
+    if (!wrong && (total != s->info->words || passage_words != s->info->passage_words || blocks != s->info->blocks))
         wrong = "the totals are not those of the postings";
     free(words);
     return wrong ? damaged(s, QP_S_POSTINGS, wrong, err) : QP_OK;
@@ -246,7 +262,7 @@ static qp_code check_learned(const qp_snapshot *s, qp_err *err)
         if (e->block != blocks)
             wrong = "blocks are not in order";
         else if (e->df)
-            wrong = check_term(&s->learned_of, e->block, e->df, NULL, NULL);
+            wrong = check_term(&s->learned_of, e->block, e->df, NULL, NULL, 0, &(uint32_t){0});
         blocks += ((uint64_t)e->df + QP_BLOCK - 1) / QP_BLOCK;
     }
     if (!wrong && blocks != s->info->learned_blocks)

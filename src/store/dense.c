@@ -33,16 +33,17 @@ static void offer(qp_best *best, const qp_snapshot *s, qp_id v, const float *que
         qp_best_add(best, v, score);
 }
 
-static void scan_exact(const qp_snapshot *s, const qp_probe *p, qp_best *best)
+static void scan_exact(const qp_snapshot *s, qp_range r, const qp_probe *p, qp_best *best)
 {
-    for (uint32_t v = 0; v < s->nodes; v++)
+    for (uint32_t v = r.from; v < r.to; v++)
         if (allowed(p, v))
             offer(best, s, v, p->vector);
 }
 
-static void scan_codes(const qp_snapshot *s, const qp_probe *p, const int8_t *query, float scale, qp_best *best)
+static void scan_codes(const qp_snapshot *s, qp_range r, const qp_probe *p, const int8_t *query, float scale,
+                       qp_best *best)
 {
-    for (uint32_t v = 0; v < s->nodes; v++) {
+    for (uint32_t v = r.from; v < r.to; v++) {
         if (!allowed(p, v) || !(s->scale[v] > 0))
             continue;
         float score = scale * s->scale[v] * (float)qp_dot_i8(query, s->code + (size_t)v * s->dim, s->dim);
@@ -51,26 +52,28 @@ static void scan_codes(const qp_snapshot *s, const qp_probe *p, const int8_t *qu
     }
 }
 
-static qp_code search_codes(const qp_snapshot *s, const qp_probe *p, uint32_t k, qp_best *best, qp_arena *a,
+static qp_code search_codes(const qp_snapshot *s, qp_range r, const qp_probe *p, uint32_t k, qp_best *best, qp_arena *a,
                             qp_err *err)
 {
     qp_best rough;
-    uint32_t more = k > s->nodes / 2 ? s->nodes : 2 * k + 40;
+    uint32_t n = r.to - r.from, more = k > n / 2 ? n : 2 * k + 40;
+    uint64_t entry = s->info->ann_entry[r.from == s->entity];
     int8_t *query = qp_arena_alloc(a, s->dim);
-    if (!query || !qp_best_begin(&rough, more < s->nodes ? more : s->nodes, a))
+    if (!query || !qp_best_begin(&rough, more < n ? more : n, a))
         return qp_oom(err);
     float scale = qp_quantise(p->vector, s->dim, query);
     qp_code code = QP_OK;
-    if (s->info->ann_m && !p->allow)
-        code = qp_snapshot_ann(s, query, scale, &rough, a, err);
+    if (s->info->ann_m && entry < s->nodes && !p->allow)
+        code = qp_snapshot_ann(s, (qp_id)entry, query, scale, &rough, a, err);
     else
-        scan_codes(s, p, query, scale, &rough);
+        scan_codes(s, r, p, query, scale, &rough);
     for (uint32_t i = 0; !code && i < rough.n; i++)
         offer(best, s, rough.at[i].id, p->vector);
     return code;
 }
 
-qp_code qp_snapshot_dense(const qp_snapshot *s, const qp_probe *p, uint32_t k, qp_list *out, qp_arena *a, qp_err *err)
+qp_code qp_snapshot_dense(const qp_snapshot *s, qp_range r, const qp_probe *p, uint32_t k, qp_list *out, qp_arena *a,
+                          qp_err *err)
 {
     qp_best best;
     if (!p->vector || p->dim != s->dim)
@@ -82,9 +85,9 @@ qp_code qp_snapshot_dense(const qp_snapshot *s, const qp_probe *p, uint32_t k, q
         return qp_oom(err);
     qp_code code = QP_OK;
     if (p->exact || !s->info->coded)
-        scan_exact(s, p, &best);
+        scan_exact(s, r, p, &best);
     else
-        code = search_codes(s, p, k, &best, a, err);
+        code = search_codes(s, r, p, k, &best, a, err);
     *out = qp_best_end(&best);
     return code;
 }

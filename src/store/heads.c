@@ -42,11 +42,11 @@ static bool allowed(const qp_probe *p, uint32_t node)
     return !p->allow || p->allow[node / 64] >> (node % 64) & 1;
 }
 
-static void search_nodes(const qp_snapshot *s, const qp_probe *p, const int8_t *asked, qp_best *best)
+static void search_nodes(const qp_snapshot *s, qp_range r, const qp_probe *p, const int8_t *asked, qp_best *best)
 {
     size_t width = (size_t)s->heads * s->head_dim;
     double length = sqrt((double)qp_dot_i8(asked, asked, s->head_dim));
-    for (uint32_t v = 0; v < s->nodes; v++) {
+    for (uint32_t v = r.from; v < r.to; v++) {
         const int8_t *code = s->head_code + v * width + (size_t)p->head_number * s->head_dim;
         if (!allowed(p, v) || s->head_scale[(size_t)v * s->heads + p->head_number] == 0)
             continue;
@@ -75,8 +75,8 @@ static qp_code search_edges(const qp_snapshot *s, const qp_probe *p, qp_best *be
     return QP_OK;
 }
 
-qp_code qp_snapshot_head_search(const qp_snapshot *s, const qp_probe *p, bool nodes, uint32_t k, qp_list *out,
-                                qp_arena *a, qp_err *err)
+qp_code qp_snapshot_head_search(const qp_snapshot *s, qp_range r, const qp_probe *p, bool nodes, uint32_t k,
+                                qp_list *out, qp_arena *a, qp_err *err)
 {
     qp_best best;
     if (!s->heads || p->head_number >= s->heads || !p->head)
@@ -87,7 +87,7 @@ qp_code qp_snapshot_head_search(const qp_snapshot *s, const qp_probe *p, bool no
     qp_code code = QP_OK;
     if (nodes) {
         qp_quantise(p->head, s->head_dim, asked);
-        search_nodes(s, p, asked, &best);
+        search_nodes(s, r, p, asked, &best);
     } else {
         code = search_edges(s, p, &best, a, err);
     }

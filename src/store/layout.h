@@ -72,15 +72,16 @@ typedef struct qp_ref { /* bytes in STRINGS (or TEXTS) */
 
 typedef struct qp_info {
     uint64_t documents, nodes, edges, types, terms, blocks;
-    uint64_t words;                        /* sum of LENGTHS */
+    uint64_t words, passage_words;         /* sum of LENGTHS, and of passages alone */
     uint64_t dim;                          /* 0: no vectors */
     uint64_t entity;                       /* the first entity among the nodes; nodes where there is none */
     uint64_t arcs;                         /* of BOTH_NODE */
     uint64_t type_vectors, triple_vectors; /* 1: they are there */
     uint64_t coded;                        /* 1: CODES and SCALES are there */
-    uint64_t ann_m, ann_entry, ann_rows; /* neighbours a layer (0: no ann), where a search starts, rows of ANN_LINKS */
-    uint64_t learned, learned_blocks;    /* terms of the sparse encoder, blocks of their postings */
-    uint64_t heads, head_dim;            /* of the attention vectors; 0: there are none */
+    uint64_t ann_m, ann_rows;              /* neighbours a layer (0: no ann), rows of ANN_LINKS */
+    uint64_t ann_entry[2]; /* where a search starts among passages, among entities; UINT32_MAX: no ann there */
+    uint64_t learned, learned_blocks; /* terms of the sparse encoder, blocks of their postings */
+    uint64_t heads, head_dim;         /* of the attention vectors; 0: there are none */
     qp_ref embedder, language, sparse, attention;
 } qp_info;
 
@@ -98,9 +99,9 @@ typedef struct qp_node_entry { /* of an entity: document is UINT32_MAX, heading 
 
 typedef struct qp_term_entry {
     qp_ref name;
-    uint64_t block; /* first of ceil(df / QP_BLOCK) */
-    uint32_t df;    /* nodes that have it */
-    uint32_t zero;
+    uint64_t block;    /* first of ceil(df / QP_BLOCK) */
+    uint32_t df;       /* nodes that have it */
+    uint32_t passages; /* of them */
 } qp_term_entry;
 
 typedef struct qp_learned_entry {
@@ -125,7 +126,7 @@ typedef struct qp_block_entry {
 
 _Static_assert(sizeof(qp_head) == 32 && sizeof(qp_toc_entry) == 24 && sizeof(qp_document_entry) == 120 &&
                    sizeof(qp_node_entry) == 56 && sizeof(qp_term_entry) == 32 && sizeof(qp_block_entry) == 24 &&
-                   sizeof(qp_info) == 224 && sizeof(qp_learned_entry) == 16,
+                   sizeof(qp_info) == 240 && sizeof(qp_learned_entry) == 16,
                "no hidden padding in a file");
 
 #endif

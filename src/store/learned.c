@@ -4,8 +4,8 @@
 
 #include "store/maxscore.h"
 
-qp_code qp_snapshot_learned(const qp_snapshot *s, const qp_probe *probe, uint32_t k, qp_list *out, qp_arena *a,
-                            qp_err *err)
+qp_code qp_snapshot_learned(const qp_snapshot *s, qp_range r, const qp_probe *probe, uint32_t k, qp_list *out,
+                            qp_arena *a, qp_err *err)
 {
     const qp_sparse *q = probe->terms;
     if (!q)
@@ -28,5 +28,6 @@ qp_code qp_snapshot_learned(const qp_snapshot *s, const qp_probe *probe, uint32_
         if (!asked[n++].block)
             return qp_snapshot_damaged(s, "learned", "a term's postings lie outside", err);
     }
-    return qp_maxscore(s, &s->learned_of, (qp_scoring){.gain = QP_GAIN_IMPACT}, asked, n, probe->allow, k, out, a, err);
+    return qp_maxscore(s, r, &s->learned_of, (qp_scoring){.gain = QP_GAIN_IMPACT}, asked, n, probe->allow, k, out, a,
+                       err);
 }

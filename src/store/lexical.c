@@ -41,15 +41,37 @@ static int rising(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double idf_of(const qp_snapshot *s, bool tfidf, uint32_t df)
+/* What is searched: passages alone or entities alone, with statistics of their own. */
+struct searched {
+    qp_range range;
+    uint32_t n;     /* nodes */
+    uint64_t words; /* of them */
+    bool entities;
+};
+
+static struct searched searched_of(const qp_snapshot *s, qp_range r)
 {
-    double n = s->nodes;
-    return tfidf ? qp_tfidf_idf(s->nodes, df) : log(1 + (n - df + .5) / (df + .5));
+    bool entities = r.from == s->entity;
+    return (struct searched){r, r.to - r.from,
+                             entities ? s->info->words - s->info->passage_words : s->info->passage_words, entities};
+}
+
+static uint32_t df_of(const struct searched *in, const qp_term_entry *e)
+{
+    if (e->passages > e->df) /* damaged */
+        return 0;
+    return in->entities ? e->df - e->passages : e->passages;
+}
+
+static double idf_of(const struct searched *in, bool tfidf, uint32_t df)
+{
+    double n = in->n;
+    return tfidf ? qp_tfidf_idf(in->n, df) : log(1 + (n - df + .5) / (df + .5));
 }
 
 /* The question's distinct terms with their weights; of tf-idf, those of the unit vector. */
-static qp_code weigh(const qp_snapshot *s, bool tfidf, uint32_t *term, size_t n, qp_asked **out, uint32_t *n_out,
-                     qp_arena *a, qp_err *err)
+static qp_code weigh(const qp_snapshot *s, const struct searched *in, bool tfidf, uint32_t *term, size_t n,
+                     qp_asked **out, uint32_t *n_out, qp_arena *a, qp_err *err)
 {
     qp_asked *asked = qp_new(a, qp_asked, n + 1);
     double square = 0;
@@ -62,11 +84,14 @@ static qp_code weigh(const qp_snapshot *s, bool tfidf, uint32_t *term, size_t n,
         for (same = 1; i + same < n && term[i + same] == term[i];)
             same++;
         const qp_term_entry *e = &s->term[term[i]];
+        uint32_t df = df_of(in, e);
+        if (!df)
+            continue;
         qp_asked *t = &asked[distinct++];
         t->block = qp_postings_blocks(&s->words_of, e->block, e->df, &t->n_blocks);
         if (!t->block)
             return qp_snapshot_damaged(s, "terms", "a term's postings lie outside", err);
-        t->idf = idf_of(s, tfidf, e->df);
+        t->idf = idf_of(in, tfidf, df);
         t->weight = tfidf ? qp_tfidf_weight((uint32_t)same, t->idf) : (double)same * t->idf;
         square += t->weight * t->weight;
     }
@@ -77,33 +102,34 @@ static qp_code weigh(const qp_snapshot *s, bool tfidf, uint32_t *term, size_t n,
     return QP_OK;
 }
 
-static qp_code scoring_of(const qp_snapshot *s, const qp_probe *probe, bool tfidf, qp_scoring *out, qp_err *err)
+static qp_code scoring_of(const struct searched *in, const qp_probe *probe, bool tfidf, qp_scoring *out, qp_err *err)
 {
     bool standard = probe->k1 == 0 && probe->b == 0;
     double k1 = standard ? 1.2 : probe->k1, b = standard ? .75 : probe->b;
     if (!(k1 >= 0) || !(b >= 0) || b > 1)
         return qp_fail(err, QP_INPUT, "BM25 wants k1 of at least 0 and b from 0 to 1, not k1=%g b=%g", k1, b);
     *out = (qp_scoring){tfidf ? QP_GAIN_TFIDF : QP_GAIN_BM25, k1 * (1 - b),
-                        s->info->words ? k1 * b * s->nodes / (double)s->info->words : 0};
+                        in->words ? k1 * b * in->n / (double)in->words : 0};
     return QP_OK;
 }
 
-qp_code qp_snapshot_lexical(qp_snapshot *s, const qp_probe *probe, bool tfidf, uint32_t k, qp_list *out, qp_arena *a,
-                            qp_err *err)
+qp_code qp_snapshot_lexical(qp_snapshot *s, qp_range r, const qp_probe *probe, bool tfidf, uint32_t k, qp_list *out,
+                            qp_arena *a, qp_err *err)
 {
+    const struct searched in = searched_of(s, r);
     struct terms_found found = {.s = s};
     qp_scoring how;
     qp_asked *asked = NULL;
     uint32_t n = 0;
     qp_terms *words;
-    qp_code code = scoring_of(s, probe, tfidf, &how, err);
+    qp_code code = scoring_of(&in, probe, tfidf, &how, err);
     if (!code)
         code = qp_snapshot_take_words(s, &words, err);
     if (code)
         return code;
     qp_terms_each(words, probe->text, take_term, &found);
     qp_snapshot_give_words(s, words);
-    code = found.oom ? qp_oom(err) : weigh(s, tfidf, found.term, found.n, &asked, &n, a, err);
+    code = found.oom ? qp_oom(err) : weigh(s, &in, tfidf, found.term, found.n, &asked, &n, a, err);
     free(found.term);
-    return code ? code : qp_maxscore(s, &s->words_of, how, asked, n, probe->allow, k, out, a, err);
+    return code ? code : qp_maxscore(s, r, &s->words_of, how, asked, n, probe->allow, k, out, a, err);
 }

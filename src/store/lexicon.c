@@ -117,14 +117,26 @@ static int by_name(const void *a, const void *b, void *ids)
     return qp_str_cmp(qp_map_key(ids, *(const uint32_t *)a), qp_map_key(ids, *(const uint32_t *)b));
 }
 
-struct squares { /* of each node's tf-idf length */
-    double *at, idf;
+struct squares { /* of each node's tf-idf length; passages and entities have statistics of their own */
+    double *at, idf[2];
+    uint32_t entity; /* the first */
 };
+
+struct passages { /* of a term's nodes */
+    uint32_t n, entity;
+};
+
+static void count_passage(void *ctx, uint32_t node, uint32_t tf)
+{
+    struct passages *p = ctx;
+    (void)tf;
+    p->n += node < p->entity;
+}
 
 static void add_square(void *ctx, uint32_t node, uint32_t tf)
 {
     struct squares *s = ctx;
-    double weight = qp_tfidf_weight(tf, s->idf);
+    double weight = qp_tfidf_weight(tf, s->idf[node >= s->entity]);
     s->at[node] += weight * weight;
 }
 
@@ -136,6 +148,7 @@ static void write_nodes(const qp_lexicon *l, qp_writer *w, const double *squares
         float norm = (float)sqrt(squares[v]);
         qp_writer_add(w, &norm, sizeof norm);
         info->words += l->lengths[v];
+        info->passage_words += v < info->entity ? l->lengths[v] : 0;
     }
 }
 
@@ -153,11 +166,17 @@ qp_code qp_lexicon_write(qp_lexicon *l, qp_writer *w, qp_buf *strings, qp_info *
         for (size_t i = 0; i < n; i++) {
             qp_str name = qp_map_key(l->ids, order[i]);
             uint32_t df = qp_inverted_df(l->postings, order[i]);
-            qp_term_entry e = {{strings->n, name.n}, blocks.n / sizeof(qp_block_entry), df, 0};
+            struct passages with = {.entity = (uint32_t)info->entity};
+            qp_inverted_each(l->postings, order[i], count_passage, &with);
+            struct squares sum = {squares,
+                                  {qp_tfidf_idf(info->entity, with.n),
+                                   qp_tfidf_idf(l->nodes - info->entity, df - with.n)},
+                                  with.entity};
+            qp_term_entry e = {{strings->n, name.n}, blocks.n / sizeof(qp_block_entry), df, with.n};
             qp_buf_str(strings, name);
             qp_buf_add(&terms, &e, sizeof e);
             qp_inverted_write(l->postings, order[i], l->lengths, w, &blocks);
-            qp_inverted_each(l->postings, order[i], add_square, &(struct squares){squares, qp_tfidf_idf(l->nodes, df)});
+            qp_inverted_each(l->postings, order[i], add_square, &sum);
         }
         qp_writer_put(w, QP_S_TERMS, terms.at, terms.n);
         qp_writer_put(w, QP_S_BLOCKS, blocks.at, blocks.n);

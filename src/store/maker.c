@@ -311,11 +311,13 @@ static qp_code write_ann(qp_maker *m, qp_err *err)
 {
     qp_ann ann;
     size_t n = m->info.nodes;
-    qp_code code = qp_ann_build(m->codes, m->scales, (uint32_t)n, (uint32_t)m->info.dim, m->options.cancel, &ann, err);
+    qp_code code = qp_ann_build(m->codes, m->scales, (uint32_t)m->info.entity, (uint32_t)n, m->options.ann_from,
+                                (uint32_t)m->info.dim, m->options.cancel, &ann, err);
     if (code)
         return code;
     m->info.ann_m = ann.m;
-    m->info.ann_entry = ann.entry;
+    m->info.ann_entry[0] = ann.entry[0];
+    m->info.ann_entry[1] = ann.entry[1];
     m->info.ann_rows = ann.rows;
     qp_writer_put(m->file, QP_S_ANN_LEVEL, ann.level, n * sizeof *ann.level);
     qp_writer_put(m->file, QP_S_ANN_UPPER, ann.upper, n * sizeof *ann.upper);
@@ -335,7 +337,8 @@ static qp_code write_codes(qp_maker *m, qp_err *err)
         return QP_OK;
     qp_writer_put(m->file, QP_S_CODES, m->codes, m->info.nodes * m->info.dim);
     qp_writer_put(m->file, QP_S_SCALES, m->scales, m->info.nodes * sizeof *m->scales);
-    return m->info.nodes >= m->options.ann_from ? write_ann(m, err) : QP_OK;
+    bool large = m->info.entity >= m->options.ann_from || m->entities >= m->options.ann_from;
+    return large ? write_ann(m, err) : QP_OK;
 }
 
 static void release(qp_maker *m)
@@ -355,6 +358,7 @@ static void release(qp_maker *m)
 
 qp_code qp_maker_finish(qp_maker *m, qp_err *err)
 {
+    m->info.entity = m->info.nodes - m->entities;
     qp_code code = write_codes(m, err);
     if (!code)
         code = qp_links_write(m->links, qp_maker_nodes(m), m->file, &m->strings, &m->info, err);
@@ -369,7 +373,6 @@ qp_code qp_maker_finish(qp_maker *m, qp_err *err)
         return code;
     }
     qp_writer_put(m->file, QP_S_DOCUMENTS, m->documents.at, m->documents.n);
-    m->info.entity = m->info.nodes - m->entities;
     qp_writer_put(m->file, QP_S_NODES, m->nodes.at, m->nodes.n);
     qp_writer_put(m->file, QP_S_STRINGS, m->strings.at, m->strings.n);
     qp_writer_put(m->file, QP_S_INFO, &m->info, sizeof m->info);

@@ -25,6 +25,10 @@ typedef struct qp_postings { /* of words, or of learned terms */
     uint32_t nodes; /* of the snapshot */
 } qp_postings;
 
+typedef struct qp_range { /* of nodes: passages, or entities */
+    qp_id from, to;
+} qp_range;
+
 struct qp_snapshot {
     qp_mapped map;
     char *path;
@@ -90,19 +94,22 @@ bool qp_block_nodes(const qp_postings *, const qp_block_entry *, uint32_t before
 bool qp_block_tfs(const qp_postings *, const qp_block_entry *, uint32_t *tf);
 
 /* ---- searches, each for one index name of the view ---- */
-qp_code qp_snapshot_dense(const qp_snapshot *, const qp_probe *, uint32_t k, qp_list *, qp_arena *, qp_err *);
-qp_code qp_snapshot_lexical(qp_snapshot *, const qp_probe *, bool tfidf, uint32_t k, qp_list *, qp_arena *, qp_err *);
-qp_code qp_snapshot_learned(const qp_snapshot *, const qp_probe *, uint32_t k, qp_list *, qp_arena *, qp_err *);
-/* Walks the ann links to about the best `width` nodes by the codes' product; QP_STORE if they are damaged. */
+qp_code qp_snapshot_dense(const qp_snapshot *, qp_range, const qp_probe *, uint32_t k, qp_list *, qp_arena *, qp_err *);
+qp_code qp_snapshot_lexical(qp_snapshot *, qp_range, const qp_probe *, bool tfidf, uint32_t k, qp_list *, qp_arena *,
+                            qp_err *);
+qp_code qp_snapshot_learned(const qp_snapshot *, qp_range, const qp_probe *, uint32_t k, qp_list *, qp_arena *,
+                            qp_err *);
+/* Walks the ann links from `entry` to about the best `width` nodes by the codes' product; QP_STORE if they are damaged. */
 struct qp_best;
-qp_code qp_snapshot_ann(const qp_snapshot *, const int8_t *query, float scale, struct qp_best *, qp_arena *, qp_err *);
+qp_code qp_snapshot_ann(const qp_snapshot *, qp_id entry, const int8_t *query, float scale, struct qp_best *,
+                        qp_arena *, qp_err *);
 
 /* Edges by their type's vector, or by their triple's own. */
 qp_code qp_snapshot_dense_edges(const qp_snapshot *, const qp_probe *, bool triples, uint32_t k, qp_list *, qp_arena *,
                                 qp_err *);
 /* By the cosine of one attention head, of nodes or edges. */
-qp_code qp_snapshot_head_search(const qp_snapshot *, const qp_probe *, bool nodes, uint32_t k, qp_list *, qp_arena *,
-                                qp_err *);
+qp_code qp_snapshot_head_search(const qp_snapshot *, qp_range, const qp_probe *, bool nodes, uint32_t k, qp_list *,
+                                qp_arena *, qp_err *);
 qp_code qp_snapshot_heads(const qp_snapshot *, bool nodes, const qp_id *, uint32_t n, float *out, qp_err *);
 
 /* ---- entities, for the view ---- */

@@ -189,8 +189,8 @@ static qp_code begin(struct search *l, const qp_asked *asked, uint32_t n, uint32
     return QP_OK;
 }
 
-qp_code qp_maxscore(const qp_snapshot *s, const qp_postings *p, qp_scoring how, const qp_asked *asked, uint32_t n,
-                    const uint64_t *allow, uint32_t k, qp_list *out, qp_arena *a, qp_err *err)
+qp_code qp_maxscore(const qp_snapshot *s, qp_range r, const qp_postings *p, qp_scoring how, const qp_asked *asked,
+                    uint32_t n, const uint64_t *allow, uint32_t k, qp_list *out, qp_arena *a, qp_err *err)
 {
     struct search *l = qp_arena_alloc(a, sizeof *l);
     if (!l)
@@ -199,8 +199,8 @@ qp_code qp_maxscore(const qp_snapshot *s, const qp_postings *p, qp_scoring how, 
     qp_code code = begin(l, asked, n, k, a, err);
     if (code)
         return code;
-    for (uint32_t from = 0; k && n && from < s->nodes; from += WINDOW) {
-        window(l, from, s->nodes - from < WINDOW ? s->nodes : from + WINDOW);
+    for (uint32_t from = r.from; k && n && from < r.to; from += WINDOW) {
+        window(l, from, r.to - from < WINDOW ? r.to : from + WINDOW);
         if (from > UINT32_MAX - WINDOW)
             break;
     }

@@ -29,7 +29,7 @@ typedef struct qp_asked { /* a term of the question */
 } qp_asked;
 
 /* Terms are all different. Only nodes of `allow` (null: all) are found, and only those with a term. */
-qp_code qp_maxscore(const qp_snapshot *, const qp_postings *, qp_scoring, const qp_asked *, uint32_t n,
+qp_code qp_maxscore(const qp_snapshot *, qp_range, const qp_postings *, qp_scoring, const qp_asked *, uint32_t n,
                     const uint64_t *allow, uint32_t k, qp_list *, qp_arena *, qp_err *);
 
 #endif

@@ -134,8 +134,8 @@ static bool counts_fit(const qp_info *i)
            i->terms < UINT32_MAX && i->blocks < UINT32_MAX && i->learned < UINT32_MAX &&
            i->learned_blocks < UINT32_MAX && i->dim <= UINT16_MAX && i->coded <= 1 && i->entity <= i->nodes &&
            i->arcs <= 2 * (uint64_t)UINT32_MAX && i->type_vectors <= 1 && i->triple_vectors <= 1 && i->heads <= 1024 &&
-           i->head_dim <= 4096 && i->ann_m <= 1024 && i->ann_rows < UINT32_MAX &&
-           (!i->ann_m || (i->coded && i->ann_entry < i->nodes)) && (i->ann_m || !i->ann_rows);
+           i->head_dim <= 4096 && i->ann_m <= 1024 && i->ann_rows < UINT32_MAX && i->passage_words <= i->words &&
+           (!i->ann_m || i->coded) && (i->ann_m || !i->ann_rows);
 }
 
 static qp_code check_sections(qp_snapshot *s, qp_err *err)

@@ -398,29 +398,56 @@ static qp_code types(void *self, const char *names, uint64_t *bits, qp_err *err)
     return QP_OK;
 }
 
+/* Passages; where an index holds none, or `of_entities`, entities. */
+static qp_range range_of(const qp_snapshot *s, bool of_entities)
+{
+    return s->entity && !of_entities ? (qp_range){0, s->entity} : (qp_range){s->entity, s->nodes};
+}
+
+static qp_code search_nodes(qp_snapshot *s, const char *index, bool of_entities, const qp_probe *probe, uint32_t k,
+                            qp_list *out, qp_arena *a, qp_err *err)
+{
+    const char *kind = strchr(index, '.') + 1;
+    qp_range r = range_of(s, of_entities || (!strcmp(kind, "head") && s->entity < s->nodes));
+    k = k < r.to - r.from ? k : r.to - r.from;
+    if (!strcmp(kind, "dense"))
+        return s->dim ? qp_snapshot_dense(s, r, probe, k, out, a, err)
+                      : no_index(index, "are no vectors: index with an embedder, or search node.bm25", err);
+    if (!strcmp(kind, "bm25") || !strcmp(kind, "tfidf"))
+        return qp_snapshot_lexical(s, r, probe, *kind == 't', k, out, a, err);
+    if (!strcmp(kind, "splade"))
+        return s->learned_terms ? qp_snapshot_learned(s, r, probe, k, out, a, err)
+                                : no_index(index, "are no learned terms: index with --sparse MODEL", err);
+    return qp_snapshot_head_search(s, r, probe, true, k, out, a, err);
+}
+
+static bool is_index_of_nodes(const char *index, bool *of_entities)
+{
+    static const char *const kinds[] = {"dense", "bm25", "tfidf", "splade", "head"};
+    const char *kind = !strncmp(index, "node.", 5) ? index + 5 : !strncmp(index, "entity.", 7) ? index + 7 : "";
+    *of_entities = *index == 'e';
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcmp(kind, kinds[i]))
+            return true;
+    return false;
+}
+
 static qp_code search(void *self, const char *index, const qp_probe *probe, uint32_t k, qp_list *out, qp_arena *a,
                       qp_err *err)
 {
     qp_snapshot *s = self;
     *out = (qp_list){0};
-    uint32_t most = *index == 'n' ? s->nodes : s->edges;
-    if (k > most)
-        k = most;
-    if (!strcmp(index, "node.dense"))
-        return s->dim ? qp_snapshot_dense(s, probe, k, out, a, err)
-                      : no_index(index, "are no vectors: index with an embedder, or search node.bm25", err);
-    if (!strcmp(index, "node.bm25") || !strcmp(index, "node.tfidf"))
-        return qp_snapshot_lexical(s, probe, !strcmp(index, "node.tfidf"), k, out, a, err);
-    if (!strcmp(index, "node.splade"))
-        return s->learned_terms ? qp_snapshot_learned(s, probe, k, out, a, err)
-                                : no_index(index, "are no learned terms: index with --sparse MODEL", err);
+    bool of_entities;
+    if (is_index_of_nodes(index, &of_entities))
+        return search_nodes(s, index, of_entities, probe, k, out, a, err);
+    k = k < s->edges ? k : s->edges;
     if (!strcmp(index, "edge.dense") || !strcmp(index, "triple.dense"))
         return qp_snapshot_dense_edges(s, probe, *index == 't', k, out, a, err);
-    if (!strcmp(index, "node.head") || !strcmp(index, "edge.head"))
-        return qp_snapshot_head_search(s, probe, *index == 'n', k, out, a, err);
+    if (!strcmp(index, "edge.head"))
+        return qp_snapshot_head_search(s, (qp_range){0, 0}, probe, false, k, out, a, err);
     return no_index(index,
-                    "are node.dense, node.bm25, node.tfidf, node.splade, edge.dense, triple.dense, node.head and "
-                    "edge.head",
+                    "are node.dense, node.bm25, node.tfidf, node.splade, node.head, the same of entity, edge.dense, "
+                    "triple.dense and edge.head",
                     err);
 }
 

@@ -1,0 +1,136 @@
+/* Documents and a graph in one index: a search of passages, and one of entities, finds what an index of that half alone finds. */
+#include "unit/made.h"
+
+enum { PASSAGES = 600, ENTITIES = 500, DIM = 24, K = 20 };
+
+struct half {
+    char *text[PASSAGES];
+    float vector[PASSAGES][DIM];
+    uint32_t n;
+};
+
+static void draw(struct half *h, uint32_t n, uint64_t seed)
+{
+    qp_random r = qp_random_seed(seed);
+    h->n = n;
+    for (uint32_t i = 0; i < n; i++) {
+        qp_buf words = {0};
+        random_words(&r, 1 + (uint32_t)qp_random_below(&r, 12), 60, &words);
+        h->text[i] = strndup(words.at, words.n);
+        qp_buf_free(&words);
+        random_unit(&r, DIM, h->vector[i]);
+    }
+}
+
+static void let_go(struct half *h)
+{
+    for (uint32_t i = 0; i < h->n; i++)
+        free(h->text[i]);
+}
+
+static void add_passages(qp_maker *m, const struct half *h)
+{
+    for (uint32_t i = 0; i < h->n; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "d%05u", i);
+        qp_chunk chunk = {0, strlen(h->text[i]), 0, QP_STR("")};
+        qp_document d = {.key = qp_str_of(key), .text = qp_str_of(h->text[i]), .chunks = &chunk, .n_chunks = 1};
+        assert_int_equal(qp_maker_document(m, &d, NULL), QP_OK);
+    }
+}
+
+static void add_entities(qp_maker *m, const struct half *h)
+{
+    for (uint32_t i = 0; i < h->n; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "e%05u", i);
+        assert_int_equal(qp_maker_entity(m, QP_STR(""), qp_str_of(name), qp_str_of(h->text[i]), NULL), QP_OK);
+    }
+}
+
+static qp_snapshot *make(const char *path, const struct half *passages, const struct half *entities, uint32_t ann_from)
+{
+    qp_maker *m;
+    qp_snapshot *s;
+    qp_err err = {0};
+    const struct half *halves[] = {passages, entities};
+    assert_int_equal(
+        qp_maker_open(
+            path,
+            &(qp_maker_options){.language = "en", .embedder = "e", .dim = DIM, .coded_from = 50, .ann_from = ann_from},
+            &m, &err),
+        QP_OK);
+    if (passages)
+        add_passages(m, passages);
+    if (entities)
+        add_entities(m, entities);
+    for (int i = 0; i < 2; i++)
+        for (uint32_t v = 0; halves[i] && v < halves[i]->n; v++)
+            assert_int_equal(qp_maker_vector(m, halves[i]->vector[v], NULL), QP_OK);
+    if (qp_maker_finish(m, &err) || qp_snapshot_open_file(path, 1, &s, &err) || qp_snapshot_check(s, &err))
+        fail_msg("%s", err.message);
+    return s;
+}
+
+static void same(const qp_snapshot *whole, const char *index, uint32_t from, const qp_snapshot *half,
+                 const char *of_half, const qp_probe *probe)
+{
+    qp_arena *a = qp_arena_new();
+    qp_list x, y;
+    assert_int_equal(whole->view.search(whole->view.self, index, probe, K, &x, a, NULL), QP_OK);
+    assert_int_equal(half->view.search(half->view.self, of_half, probe, K, &y, a, NULL), QP_OK);
+    assert_int_equal(x.n, y.n);
+    for (uint32_t i = 0; i < x.n; i++) {
+        assert_int_equal(x.at[i].id, from + y.at[i].id);
+        assert_true(x.at[i].score == y.at[i].score);
+    }
+    qp_arena_free(a);
+}
+
+static void halves_agree(const char *dir, uint32_t ann_from)
+{
+    static struct half passages, entities;
+    draw(&passages, PASSAGES, 1);
+    draw(&entities, ENTITIES, 2);
+    qp_snapshot *whole = make(in(dir, "whole"), &passages, &entities, ann_from),
+                *documents = make(in(dir, "documents"), &passages, NULL, ann_from),
+                *graph = make(in(dir, "graph"), NULL, &entities, ann_from);
+    qp_random r = qp_random_seed(3);
+    for (int round = 0; round < 200; round++) {
+        qp_buf words = {0};
+        float query[DIM];
+        random_words(&r, 3, 60, &words);
+        random_unit(&r, DIM, query);
+        qp_probe probe = {.text = qp_buf_view(&words), .vector = query, .dim = DIM, .exact = round % 2};
+        static const char *const kinds[][2] = {{"node.bm25", "entity.bm25"},
+                                               {"node.tfidf", "entity.tfidf"},
+                                               {"node.dense", "entity.dense"}};
+        for (int i = 0; i < 3; i++) {
+            same(whole, kinds[i][0], 0, documents, kinds[i][0], &probe);
+            same(whole, kinds[i][1], PASSAGES, graph, kinds[i][1], &probe);
+            same(whole, kinds[i][1], PASSAGES, graph, kinds[i][0], &probe);
+        }
+        qp_buf_free(&words);
+    }
+    qp_snapshot_close(whole);
+    qp_snapshot_close(documents);
+    qp_snapshot_close(graph);
+    let_go(&passages);
+    let_go(&entities);
+}
+
+static void halves_agree_scanned(void **state)
+{
+    halves_agree(*state, UINT32_MAX);
+}
+
+static void halves_agree_by_links(void **state)
+{
+    halves_agree(*state, 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {HOLDS(halves_agree_scanned), HOLDS(halves_agree_by_links)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
