@@ -34,11 +34,14 @@ typedef struct qp_set {
 
 /* ---- a graph to read. Calls are plural: a remote view pays one round trip a call. Any thread. ---- */
 typedef enum qp_kind { QP_NODE, QP_EDGE, QP_TRIPLE } qp_kind; /* a triple is an edge, told with its ends */
+#define QP_CONTAINS "contains" /* the type of the edges from an entity to the passages that it stands in */
+#define QP_SYNONYM "synonym"   /* ... between entities of like meaning; the weight is their cosine */
 typedef enum qp_direction { QP_BOTH, QP_OUT, QP_IN } qp_direction;
 
 typedef struct qp_walk { /* which edges count */
     uint64_t types;      /* bit t: edges of type t; ~0 = all */
     qp_direction direction;
+    bool across; /* also edges between a passage and an entity (`contains`) */
 } qp_walk;
 
 typedef struct qp_sparse { /* a text as terms that a model weights: ids rise, weights are finite and above 0 */

@@ -78,7 +78,7 @@ static bool wants(const qp_evaluation *e, qp_wants what)
 static qp_code make_topology(qp_evaluation *e, qp_err *err)
 {
     const qp_view *view = qp_snapshot_view(e->ctx->snapshot);
-    qp_walk walk = {~0ull, QP_BOTH};
+    qp_walk walk = {~0ull, QP_BOTH, false};
     qp_code code = view->types(view->self, e->plan.graph, &walk.types, err);
 
     if (code == QP_OK)

@@ -12,7 +12,7 @@ enum { TRIPLES = 100 }; /* that the writer reads: of the nodes first in order, a
 /* The smallest community of a start; *n its size, 0 after an error or without starts. */
 static const uint32_t *community(qp_query *q, qp_list starts, uint64_t seed, uint32_t *n)
 {
-    qp_chain *chain = qp_query_chain(q, (qp_walk){q->walk.types, QP_BOTH});
+    qp_chain *chain = qp_query_chain(q, (qp_walk){q->walk.types, QP_BOTH, q->walk.across});
     qp_partition parts = {0};
     double modularity;
     const qp_leiden_options how = {.gamma = 1, .random = seed, .cancel = q->cancel};

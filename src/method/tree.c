@@ -32,7 +32,7 @@ static bool read_edges(qp_query *q, arcs *w)
         for (; n < ROWS && at < g->nodes; at++)
             if (allowed(q, at))
                 ids[n++] = at;
-        if (g->incident(g->self, ids, n, (qp_walk){q->walk.types, QP_BOTH}, &rows, q->mem, &q->err))
+        if (g->incident(g->self, ids, n, (qp_walk){q->walk.types, QP_BOTH, q->walk.across}, &rows, q->mem, &q->err))
             break;
         for (uint32_t i = 0; i < n; i++)
             for (uint32_t j = rows.start[i]; j < rows.start[i + 1]; j++)

@@ -91,6 +91,7 @@ static qp_code check_entities(const qp_snapshot *s, qp_err *err)
 
 static qp_code check_edges(const qp_snapshot *s, qp_err *err)
 {
+    uint64_t crossing = 0;
     if (!strings_lie_inside(s, s->type, (int)s->types))
         return damaged(s, QP_S_TYPES, "a name lies outside", err);
     for (uint32_t e = 0; e < s->edges; e++) {
@@ -104,8 +105,11 @@ static qp_code check_edges(const qp_snapshot *s, qp_err *err)
                        (s->edge_to[e - 1] == s->edge_to[e] && s->edge_type[e - 1] < s->edge_type[e])));
         if (!rises)
             return damaged(s, QP_S_EDGE_FROM, "edges are not in order", err);
+        crossing += (s->edge_from[e] < s->entity) != (s->edge_to[e] < s->entity);
     }
-    return QP_OK;
+    return crossing == s->info->crossing
+               ? QP_OK
+               : damaged(s, QP_S_EDGE_FROM, "the passages' edges to entities are miscounted", err);
 }
 
 /* Rows start at 0, rise, end at the number of edges, and hold the edges of their node alone. As each edge has one place
@@ -129,7 +133,7 @@ static qp_code check_rows(const qp_snapshot *s, qp_err *err)
     qp_code code = a ? QP_OK : qp_oom(err);
     for (uint32_t v = 0; !code && v < s->nodes; v++) { /* the neighbours kept are those that the edges make */
         qp_adj adj;
-        code = s->view.adjacent((void *)(uintptr_t)s, &v, 1, (qp_walk){UINT64_MAX, QP_BOTH}, &adj, a, err);
+        code = s->view.adjacent((void *)(uintptr_t)s, &v, 1, (qp_walk){UINT64_MAX, QP_BOTH, true}, &adj, a, err);
         uint64_t row = s->both[v], n = s->both[v + 1] - row;
         if (!code && (row > s->info->arcs || n > s->info->arcs - row || adj.start[1] != n ||
                       memcmp(adj.node, s->both_node + row, n * sizeof *adj.node)))

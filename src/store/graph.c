@@ -5,7 +5,7 @@
 
 #include "store/truth.h"
 
-enum { PIECE = 1 << 20, KINDS = 3 };
+enum { PIECE = 1 << 20, KINDS = 4 };
 
 /* ---- putting ---- */
 
@@ -173,13 +173,24 @@ qp_code qp_graph_triple(qp_graph_put *g, uint32_t head, uint32_t relation, uint3
     return code;
 }
 
+qp_code qp_graph_mention(qp_graph_put *g, uint32_t entity, int64_t document, uint32_t chunk, qp_err *err)
+{
+    if (entity >= g->count[QP_GRAPH_ENTITIES])
+        return qp_fail(err, QP_BUG, "store: a mention of entity %u", entity);
+    qp_code code = turn_to(g, QP_GRAPH_MENTIONS, err);
+    const uint32_t numbers[2] = {entity, chunk};
+    qp_buf_add(&g->piece, numbers, sizeof numbers);
+    qp_buf_add(&g->piece, &document, sizeof document);
+    return code;
+}
+
 static qp_code put_counts(qp_graph_put *g, qp_err *err)
 {
     sqlite3_stmt *stmt =
         qp_truth_use(g->store, "UPDATE graph SET relations = ?, entities = ?, triples = ? WHERE row = ?", err);
     if (!stmt)
         return QP_STORE;
-    for (int i = 0; i < KINDS; i++)
+    for (int i = 0; i < QP_GRAPH_MENTIONS; i++)
         sqlite3_bind_int64(stmt, i + 1, (sqlite3_int64)g->count[i]);
     sqlite3_bind_int64(stmt, 4, g->row);
     return qp_truth_run(g->store, stmt, err);
@@ -248,30 +259,33 @@ qp_code qp_store_graph_prune(qp_store *s, qp_str source, const qp_str *seen, siz
 struct all_graphs {
     qp_graph_row *at;
     size_t n, cap;
+    qp_arena *mem;
 };
 
 static qp_code take_graph(void *ctx, sqlite3_stmt *stmt, qp_err *err)
 {
     struct all_graphs *g = ctx;
-    (void)err;
-    if (g->n < g->cap)
-        g->at[g->n++] =
-            (qp_graph_row){sqlite3_column_int64(stmt, 0), (uint64_t)sqlite3_column_int64(stmt, 1),
-                           (uint64_t)sqlite3_column_int64(stmt, 2), (uint64_t)sqlite3_column_int64(stmt, 3)};
-    return QP_OK;
+    if (g->n == g->cap)
+        return QP_OK;
+    qp_graph_row *row = &g->at[g->n++];
+    *row = (qp_graph_row){sqlite3_column_int64(stmt, 0), qp_arena_str(g->mem, qp_truth_column(stmt, 4)),
+                          (uint64_t)sqlite3_column_int64(stmt, 1), (uint64_t)sqlite3_column_int64(stmt, 2),
+                          (uint64_t)sqlite3_column_int64(stmt, 3)};
+    return row->source.at ? QP_OK : qp_oom(err);
 }
 
 qp_code qp_store_graphs(qp_store *s, qp_graph_row **out, size_t *n, qp_arena *a, qp_err *err)
 {
     int64_t count = 0;
     qp_code code = qp_truth_number(s, "SELECT count(*) FROM graph", &count, err);
-    struct all_graphs g = {qp_new(a, qp_graph_row, (size_t)count + 1), 0, (size_t)count};
+    struct all_graphs g = {qp_new(a, qp_graph_row, (size_t)count + 1), 0, (size_t)count, a};
     if (!code && !g.at)
         code = qp_oom(err);
     if (!code)
         code =
             qp_truth_each(s,
-                          qp_truth_use(s, "SELECT row, relations, entities, triples FROM graph ORDER BY source", err),
+                          qp_truth_use(s, "SELECT row, relations, entities, triples, source FROM graph ORDER BY source",
+                                       err),
                           take_graph, &g, err);
     *out = g.at;
     *n = g.n;
@@ -350,6 +364,19 @@ static bool read_triple(qp_graph_reader *r, qp_graph_record *out)
     return isfinite(out->weight) && out->weight >= 0;
 }
 
+static bool read_mention(qp_graph_reader *r, qp_graph_record *out)
+{
+    uint32_t numbers[2];
+    if (r->end - r->at < (ptrdiff_t)(sizeof numbers + sizeof out->document))
+        return false;
+    memcpy(numbers, r->at, sizeof numbers);
+    memcpy(&out->document, r->at + sizeof numbers, sizeof out->document);
+    r->at += sizeof numbers + sizeof out->document;
+    out->entity = numbers[0];
+    out->chunk = numbers[1];
+    return true;
+}
+
 qp_code qp_graph_next(qp_graph_reader *r, qp_graph_record *out, bool *more, qp_err *err)
 {
     *more = true;
@@ -364,7 +391,8 @@ qp_code qp_graph_next(qp_graph_reader *r, qp_graph_record *out, bool *more, qp_e
         r->at = sqlite3_column_blob(r->stmt, 0);
         r->end = r->at + sqlite3_column_bytes(r->stmt, 0);
     }
-    bool whole = r->kind == QP_GRAPH_TRIPLES ? read_triple(r, out)
+    bool whole = r->kind == QP_GRAPH_TRIPLES    ? read_triple(r, out)
+                 : r->kind == QP_GRAPH_MENTIONS ? read_mention(r, out)
                  : r->kind == QP_GRAPH_RELATIONS
                      ? read_string(r, &out->name)
                      : read_string(r, &out->scope) && read_string(r, &out->name) && read_string(r, &out->text);

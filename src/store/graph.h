@@ -16,6 +16,8 @@ qp_code qp_graph_begin(qp_store *, qp_str source, qp_str digest, qp_graph_put **
 qp_code qp_graph_relation(qp_graph_put *, qp_str name, qp_err *);
 qp_code qp_graph_entity(qp_graph_put *, qp_str scope, qp_str name, qp_str text, qp_err *);
 qp_code qp_graph_triple(qp_graph_put *, uint32_t head, uint32_t relation, uint32_t tail, float weight, qp_err *);
+/* Of a graph drawn from the index's own texts: the entity stands in this chunk. After all triples, in any order. */
+qp_code qp_graph_mention(qp_graph_put *, uint32_t entity, int64_t document, uint32_t chunk, qp_err *);
 /* Commits if code is QP_OK, else everything is as before; frees it, and gives code or its own error back. */
 qp_code qp_graph_end(qp_graph_put *, qp_code code, qp_err *);
 
@@ -25,16 +27,19 @@ qp_code qp_store_graph_prune(qp_store *, qp_str source, const qp_str *seen, size
 /* ---- reading, a piece in memory at a time ---- */
 typedef struct qp_graph_row { /* a source's graph */
     int64_t row;
+    qp_str source;
     uint64_t relations, entities, triples;
 } qp_graph_row;
 /* All graphs, in order of source; in the arena. */
 qp_code qp_store_graphs(qp_store *, qp_graph_row **, size_t *n, qp_arena *, qp_err *);
 
-typedef enum qp_graph_kind { QP_GRAPH_RELATIONS, QP_GRAPH_ENTITIES, QP_GRAPH_TRIPLES } qp_graph_kind;
+typedef enum qp_graph_kind { QP_GRAPH_RELATIONS, QP_GRAPH_ENTITIES, QP_GRAPH_TRIPLES, QP_GRAPH_MENTIONS } qp_graph_kind;
 typedef struct qp_graph_record { /* strings live until the next one is read */
     qp_str scope, name, text;    /* of an entity; a relation has a name */
     uint32_t head, relation, tail;
     float weight;
+    uint32_t entity, chunk; /* of a mention */
+    int64_t document;
 } qp_graph_record;
 typedef struct qp_graph_reader qp_graph_reader;
 qp_code qp_graph_open(qp_store *, int64_t row, qp_graph_kind, qp_graph_reader **, qp_err *);

@@ -160,6 +160,25 @@ static qp_code give_edges(qp_graph_merge *m, struct part *p, qp_err *err)
     return code;
 }
 
+static qp_code give_mentions(qp_graph_merge *m, const struct part *p, qp_err *err)
+{
+    qp_graph_reader *r = NULL;
+    qp_graph_record is;
+    bool more = true;
+    qp_code code = qp_graph_open(m->store, p->is.row, QP_GRAPH_MENTIONS, &r, err);
+    while (!code) {
+        code = qp_graph_next(r, &is, &more, err);
+        if (code || !more)
+            break;
+        if (is.entity >= p->met)
+            code = qp_fail(err, QP_STORE, "truth.db: is damaged: a graph mentions what is not there");
+        else
+            code = m->out->mention(m->out->ctx, p->number[is.entity], is.document, is.chunk, err);
+    }
+    qp_graph_close(r);
+    return code;
+}
+
 qp_code qp_graph_merge_all(qp_store *s, const qp_merged *out, qp_err *err)
 {
     qp_graph_merge m = {.store = s, .out = out, .mem = qp_arena_new()};
@@ -168,6 +187,8 @@ qp_code qp_graph_merge_all(qp_store *s, const qp_merged *out, qp_err *err)
         code = merge_entities(&m, err);
     for (size_t i = 0; !code && out->edge && i < m.n; i++)
         code = give_edges(&m, &m.part[i], err);
+    for (size_t i = 0; !code && out->mention && i < m.n; i++)
+        code = give_mentions(&m, &m.part[i], err);
     for (size_t i = 0; m.part && i < m.n; i++) {
         qp_graph_close(m.part[i].entities);
         free(m.part[i].number);

@@ -76,6 +76,7 @@ typedef struct qp_info {
     uint64_t dim;                          /* 0: no vectors */
     uint64_t entity;                       /* the first entity among the nodes; nodes where there is none */
     uint64_t arcs;                         /* of BOTH_NODE */
+    uint64_t crossing;                     /* edges between a passage and an entity */
     uint64_t type_vectors, triple_vectors; /* 1: they are there */
     uint64_t coded;                        /* 1: CODES and SCALES are there */
     uint64_t ann_m, ann_rows;              /* neighbours a layer (0: no ann), rows of ANN_LINKS */
@@ -126,7 +127,7 @@ typedef struct qp_block_entry {
 
 _Static_assert(sizeof(qp_head) == 32 && sizeof(qp_toc_entry) == 24 && sizeof(qp_document_entry) == 120 &&
                    sizeof(qp_node_entry) == 56 && sizeof(qp_term_entry) == 32 && sizeof(qp_block_entry) == 24 &&
-                   sizeof(qp_info) == 240 && sizeof(qp_learned_entry) == 16,
+                   sizeof(qp_info) == 248 && sizeof(qp_learned_entry) == 16,
                "no hidden padding in a file");
 
 #endif

@@ -199,6 +199,8 @@ qp_code qp_links_write(qp_links *l, uint32_t nodes, qp_writer *w, qp_buf *string
         return code;
     sort_and_join(l);
     info->edges = l->n;
+    for (size_t i = 0; i < l->n; i++)
+        info->crossing += (l->at[i].from < info->entity) != (l->at[i].to < info->entity);
     uint64_t *out = calloc((size_t)nodes + 1, sizeof *out), *in = calloc((size_t)nodes + 1, sizeof *in);
     uint32_t *in_edge = malloc((l->n ? l->n : 1) * sizeof *in_edge);
     if (out && in && in_edge) {

@@ -261,6 +261,11 @@ static qp_code write_triples_made(qp_maker *m, qp_err *err)
     qp_writer_begin(m->file, QP_S_TRIPLE_VECTORS);
     for (size_t i = 0; !code && i < qp_links_count(m->links); i++) {
         qp_links_at(m->links, i, &from, &to, &type);
+        if (from < m->info.entity || to < m->info.entity) { /* no triple */
+            memset(out, 0, dim * sizeof *out);
+            qp_writer_add(m->file, out, dim * sizeof *out);
+            continue;
+        }
         qp_buf_clear(&text);
         qp_triple_text(&text, name_of(m, from), qp_links_type(m->links, type), name_of(m, to));
         code = text.oom ? qp_oom(err) : write_made(m, QP_MADE_VECTOR, qp_buf_view(&text), out, dim, err);

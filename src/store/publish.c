@@ -249,6 +249,16 @@ static qp_code add_relation(void *ctx, uint32_t head, qp_str relation, uint32_t 
     return qp_maker_edge(p->maker, p->first_entity + head, p->first_entity + tail, relation, weight, err);
 }
 
+/* An entity's document may have gone since. */
+static qp_code add_mention(void *ctx, uint32_t entity, int64_t document, uint32_t chunk, qp_err *err)
+{
+    struct publishing *p = ctx;
+    const struct place *in = place_of(p, document);
+    if (!in || chunk >= in->n)
+        return QP_OK;
+    return qp_maker_edge(p->maker, p->first_entity + entity, in->first + chunk, QP_STR(QP_CONTAINS), 1, err);
+}
+
 /* What a model made of a text, or nothing; until the next call. */
 static qp_code look_up(struct publishing *p, const char *digest, qp_str model, qp_str *value, bool *found, qp_err *err)
 {
@@ -336,7 +346,7 @@ static qp_code each_made(struct publishing *p, qp_str model, qp_code (*row)(void
 static qp_code fill(struct publishing *p, qp_err *err)
 {
     qp_store *s = p->store;
-    const qp_merged graphs = {add_entity, add_relation, p};
+    const qp_merged graphs = {add_entity, add_relation, add_mention, p};
     qp_code code = qp_truth_each(s,
                                  qp_truth_use(s,
                                               "SELECT row, key, title, path, format, language, meta, bytes, chunks"

@@ -87,7 +87,7 @@ static qp_code list_graph_texts(qp_store *s, qp_made what, const char *model, qp
     qp_code code = l.relations ? QP_OK : qp_oom(err);
     if (!code && what == QP_MADE_VECTOR)
         code = qp_store_has_triples(s, &l.triples, err);
-    const qp_merged out = {list_entity, what == QP_MADE_TERMS ? NULL : list_edge, &l};
+    const qp_merged out = {list_entity, what == QP_MADE_TERMS ? NULL : list_edge, NULL, &l};
     if (!code)
         code = qp_truth_enter(s, err);
     if (!code)

@@ -9,7 +9,14 @@
 static bool walks(const qp_snapshot *s, qp_walk walk, uint32_t edge)
 {
     uint32_t type = s->edge_type[edge];
-    return walk.types >> (type < 63 ? type : 63) & 1;
+    bool aside = walk.across || (s->edge_from[edge] < s->entity) == (s->edge_to[edge] < s->entity);
+    return aside && walk.types >> (type < 63 ? type : 63) & 1;
+}
+
+/* Every edge, both ways: what BOTH holds. */
+static bool is_whole(const qp_snapshot *s, qp_walk walk)
+{
+    return walk.direction == QP_BOTH && walk.types == UINT64_MAX && (walk.across || !s->info->crossing);
 }
 
 /* The two rows of a node: ids [out, out_end) and IN_EDGE's places [in, in_end). */
@@ -114,7 +121,7 @@ static qp_code adjacent(void *self, const qp_id *ids, uint32_t n, qp_walk walk, 
 static qp_code degree(void *self, const qp_id *ids, uint32_t n, qp_walk walk, uint32_t *out, qp_err *err)
 {
     const qp_snapshot *s = self;
-    bool whole = walk.direction == QP_BOTH && walk.types == UINT64_MAX, bad = false;
+    bool whole = is_whole(s, walk), bad = false;
     for (uint32_t i = 0; i < n; i++) {
         struct rows r;
         if (!rows_of(s, ids[i], walk.direction, &r))
@@ -218,8 +225,7 @@ static qp_code whole_arcs(const qp_snapshot *s, qp_arcs *out, qp_err *err)
 
 static qp_code arcs(void *self, qp_walk walk, qp_arcs *out, qp_arena *a, qp_err *err)
 {
-    bool whole = walk.direction == QP_BOTH && walk.types == UINT64_MAX;
-    return whole ? whole_arcs(self, out, err) : walked_arcs(self, walk, out, a, err);
+    return is_whole(self, walk) ? whole_arcs(self, out, err) : walked_arcs(self, walk, out, a, err);
 }
 
 /* ---- texts ---- */

@@ -76,8 +76,8 @@ static void walk(const qp_view *v, qp_arena *a)
         qp_str text;
         uint32_t degree;
         float vector[64];
-        told(v->adjacent(v->self, &id, 1, (qp_walk){i % 2 ? UINT64_MAX : 1, i % 3}, &adj, a, &err), &err);
-        told(v->degree(v->self, &id, 1, (qp_walk){UINT64_MAX, i % 3}, &degree, &err), &err);
+        told(v->adjacent(v->self, &id, 1, (qp_walk){i % 2 ? UINT64_MAX : 1, i % 3, true}, &adj, a, &err), &err);
+        told(v->degree(v->self, &id, 1, (qp_walk){UINT64_MAX, i % 3, true}, &degree, &err), &err);
         told(v->text(v->self, QP_NODE, &id, 1, &text, a, &err), &err);
         told(v->about(v->self, &id, 1, &about, a, &err), &err);
         if (v->dim <= 64)

@@ -51,7 +51,7 @@ typedef struct twin {
     uint32_t n;
 } twin;
 
-static const qp_walk all = {~0ull, QP_BOTH};
+static const qp_walk all = {~0ull, QP_BOTH, false};
 
 static bool joined(const twin *t, qp_id a, qp_id b)
 {

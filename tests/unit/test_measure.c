@@ -88,7 +88,8 @@ static int set_up(void **state)
     for (uint32_t v = 0; v < vertices; v++)
         same[v] = v;
     qp_view view = {.self = f, .nodes = vertices, .adjacent = fake_adjacent};
-    assert_int_equal(qp_topology_make(&view, (qp_walk){~0ull, QP_OUT}, same, vertices, &f->topology, NULL), QP_OK);
+    assert_int_equal(qp_topology_make(&view, (qp_walk){~0ull, QP_OUT, true}, same, vertices, &f->topology, NULL),
+                     QP_OK);
     assert_int_equal(qp_reach_make(vertices, &f->reach, NULL), QP_OK);
     *state = f;
     return 0;
@@ -213,7 +214,7 @@ static void distances_equal_a_slow_twin(void **state)
             same[v] = v;
         f.edges = edges;
         qp_view view = {.self = &f, .nodes = 20, .adjacent = fake_adjacent};
-        assert_int_equal(qp_topology_make(&view, (qp_walk){~0ull, QP_BOTH}, same, 20, &t, NULL), QP_OK);
+        assert_int_equal(qp_topology_make(&view, (qp_walk){~0ull, QP_BOTH, true}, same, 20, &t, NULL), QP_OK);
         assert_int_equal(qp_reach_make(20, &reach, NULL), QP_OK);
         for (uint32_t gold = 0; gold < 20; gold++) {
             slow_reach(&t.graph, gold, hops, u);
@@ -241,7 +242,7 @@ static void a_far_quiet_path_beats_a_near_hub(void **state)
     for (uint32_t v = 0; v < 40; v++)
         same[v] = v;
     qp_view view = {.self = &f, .nodes = 40, .adjacent = fake_adjacent};
-    assert_int_equal(qp_topology_make(&view, (qp_walk){~0ull, QP_BOTH}, same, 40, &t, NULL), QP_OK);
+    assert_int_equal(qp_topology_make(&view, (qp_walk){~0ull, QP_BOTH, true}, same, 40, &t, NULL), QP_OK);
     assert_int_equal(qp_reach_make(40, &reach, NULL), QP_OK);
     qp_reach_to(&t.graph, 0, &reach);
     double distance[2] = {reach.u[1], reach.u[3]}, ideal = 1, grade[2] = {0, 0};

@@ -129,8 +129,58 @@ static void halves_agree_by_links(void **state)
     halves_agree(*state, 100);
 }
 
+/* A walk keeps to its half unless it says `across`. */
+static void halves_meet_across(void **state)
+{
+    qp_maker *m;
+    qp_snapshot *s;
+    qp_err err = {0};
+    qp_chunk chunk = {0, 4, 0, QP_STR("")};
+    assert_int_equal(qp_maker_open(in(*state, "s"), &(qp_maker_options){.language = "en"}, &m, &err), QP_OK);
+    for (int i = 0; i < 2; i++) {
+        qp_document d = {.key = i ? QP_STR("b") : QP_STR("a"), .text = QP_STR("text"), .chunks = &chunk, .n_chunks = 1};
+        assert_int_equal(qp_maker_document(m, &d, NULL), QP_OK);
+    }
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(qp_maker_entity(m, QP_STR(""), i ? QP_STR("y") : QP_STR("x"), QP_STR(""), NULL), QP_OK);
+    static const struct {
+        qp_id from, to;
+        const char *type;
+    } edges[] = {{0, 1, "cites"}, {2, 3, "knows"}, {2, 0, QP_CONTAINS}, {2, 1, QP_CONTAINS}};
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(qp_maker_edge(m, edges[i].from, edges[i].to, qp_str_of(edges[i].type), 1, NULL), QP_OK);
+    if (qp_maker_finish(m, &err) || qp_snapshot_open_file(in(*state, "s"), 1, &s, &err) || qp_snapshot_check(s, &err))
+        fail_msg("%s", err.message);
+    static const char *const neighbours[][4] = {{"1", "0", "3", "2"}, {"12", "02", "013", "2"}};
+    qp_arena *a = qp_arena_new();
+    for (int across = 0; across < 2; across++)
+        for (qp_id v = 0; v < 4; v++) {
+            const char *wanted = neighbours[across][v];
+            const qp_walk walk = {~0ull, QP_BOTH, across};
+            qp_adj adj, edge;
+            qp_arcs arcs;
+            uint32_t degree;
+            assert_int_equal(s->view.adjacent(s, &v, 1, walk, &adj, a, NULL), QP_OK);
+            assert_int_equal(s->view.incident(s, &v, 1, walk, &edge, a, NULL), QP_OK);
+            assert_int_equal(s->view.degree(s, &v, 1, walk, &degree, NULL), QP_OK);
+            assert_int_equal(s->view.arcs(s, walk, &arcs, a, NULL), QP_OK);
+            assert_int_equal(adj.start[1], strlen(wanted));
+            assert_int_equal(edge.start[1], strlen(wanted));
+            assert_int_equal(degree, strlen(wanted));
+            assert_int_equal(arcs.start[v + 1] - arcs.start[v], strlen(wanted));
+            for (uint32_t i = 0; wanted[i]; i++) {
+                assert_int_equal(adj.node[i], wanted[i] - '0');
+                assert_int_equal(edge.node[i], wanted[i] - '0');
+                assert_int_equal(arcs.node[arcs.start[v] + i], wanted[i] - '0');
+            }
+        }
+    qp_arena_free(a);
+    qp_snapshot_close(s);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {HOLDS(halves_agree_scanned), HOLDS(halves_agree_by_links)};
+    const struct CMUnitTest tests[] = {HOLDS(halves_agree_scanned), HOLDS(halves_agree_by_links),
+                                       HOLDS(halves_meet_across)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,8 +29,8 @@ static void neighbours_are_those_of_all_edges(void **state)
     qp_snapshot *s = make_snapshot(*state, &small);
     const qp_view *view = qp_snapshot_view(s);
     qp_arena *a = qp_arena_new();
-    const qp_walk walks[] = {{~0ull, QP_BOTH}, {~0ull, QP_OUT}, {~0ull, QP_IN},
-                             {0x5, QP_BOTH},   {0x2, QP_IN},    {0, QP_BOTH}};
+    const qp_walk walks[] = {{~0ull, QP_BOTH, true}, {~0ull, QP_OUT, true}, {~0ull, QP_IN, true},
+                             {0x5, QP_BOTH, true},   {0x2, QP_IN, true},    {0, QP_BOTH, true}};
     qp_id *via = calloc(s->nodes, sizeof *via);
     for (size_t w = 0; w < sizeof walks / sizeof *walks; w++)
         for (qp_id v = 0; v < s->nodes; v++) {
@@ -181,8 +181,8 @@ static void use(const qp_snapshot *s)
         qp_about about;
         qp_str text;
         uint32_t degree;
-        view->adjacent(view->self, &v, 1, (qp_walk){7, QP_BOTH}, &adj, a, NULL);
-        view->degree(view->self, &v, 1, (qp_walk){7, QP_IN}, &degree, NULL);
+        view->adjacent(view->self, &v, 1, (qp_walk){7, QP_BOTH, true}, &adj, a, NULL);
+        view->degree(view->self, &v, 1, (qp_walk){7, QP_IN, true}, &degree, NULL);
         if (!view->about(view->self, &v, 1, &about, a, NULL))
             qp_arena_str(a, about.name);
         if (!view->text(view->self, QP_NODE, &v, 1, &text, a, NULL))

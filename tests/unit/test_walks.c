@@ -336,14 +336,14 @@ static void a_subgraph_has_every_edge_of_its_nodes(void **state)
     qp_hit some[] = {{id_of(&w, "beta"), QP_NO_ID, 0, NULL},
                      {id_of(&w, "alpha"), QP_NO_ID, 0, NULL},
                      {id_of(&w, "eta"), QP_NO_ID, 0, NULL}};
-    assert_true(qp_sub_make(&w.q, qp_set_of((qp_list){some, 3}), (qp_walk){UINT64_MAX, QP_BOTH}, &sub));
+    assert_true(qp_sub_make(&w.q, qp_set_of((qp_list){some, 3}), (qp_walk){UINT64_MAX, QP_BOTH, true}, &sub));
     assert_int_equal(sub.n, 3);
     assert_int_equal(sub.graph.start[3], 4); /* two parallel edges, each in both rows */
     assert_int_equal(qp_sub_components(&w.q, &sub), 2);
     qp_set told_of = qp_sub_set(&w.q, &sub);
     assert_int_equal(told_of.edges.n, 2);
     qp_set by_edge = {.edges = {&told_of.edges.at[0], 1}};
-    assert_true(qp_sub_make(&w.q, by_edge, (qp_walk){UINT64_MAX, QP_BOTH}, &sub));
+    assert_true(qp_sub_make(&w.q, by_edge, (qp_walk){UINT64_MAX, QP_BOTH, true}, &sub));
     assert_int_equal(sub.n, 2);
     assert_int_equal(sub.graph.start[2], 2);
     end(&w);
