@@ -101,7 +101,8 @@ typedef struct qp_view {
      * "node.dense" (inner product of unit vectors), "node.bm25", "node.tfidf" (with the statistics of what is searched),
      * "node.splade" (inner product of learned term weights, which are kept to 1/4096); of edges "edge.dense" (their type
      * as text), "triple.dense"; cosine of one attention head: "node.head" (entities, where there are any), "edge.head",
-     * where equals come in order of id. Fewer if fewer match; indices of terms return only nodes with a term of the probe. */
+     * where the first edge of a type stands for its equals. Equals come in order of id. Fewer if fewer match; indices of
+     * terms return only nodes with a term of the probe. */
     qp_code (*search)(void *, const char *index, const qp_probe *, uint32_t k, qp_list *, qp_arena *, qp_err *);
     qp_code (*adjacent)(void *, const qp_id *, uint32_t n, qp_walk, qp_adj *, qp_arena *, qp_err *);
     /* All edges of n nodes: row i as above, but a neighbour as often as an edge joins it, each with its edge. */

@@ -5,12 +5,13 @@
 #include "base/vector.h"
 #include "op/idmap.h"
 #include "op/ops.h"
+#include "op/star.h"
 
 enum { BATCH = 512 };
 
 static const qp_opt opts[] = {
-    {"k", "how many nodes, and edges, each head names, and how many come out", QP_INT, offsetof(qp_vote_opt, k), "10",
-     1, 10000, NULL},
+    {"k", "how many nodes, and relations, each head names, and how many nodes and edges come out", QP_INT,
+     offsetof(qp_vote_opt, k), "10", 1, 10000, NULL},
     {"a", "a head counts by the mean norm of what it names", QP_BOOL, offsetof(qp_vote_opt, a), "true", 0, 0, NULL},
     {"b", "a head counts by how far apart what it names lies", QP_BOOL, offsetof(qp_vote_opt, b), "true", 0, 0, NULL},
     {"rank", "a vote halves with each rank", QP_BOOL, offsetof(qp_vote_opt, rank), "true", 0, 0, NULL},
@@ -87,9 +88,8 @@ static ballot *cast(qp_query *q, const qp_vote_opt *o)
     return q->err.code == QP_OK ? out : NULL;
 }
 
-const float *qp_head_shares(qp_query *q, const qp_vote_opt *o)
+static const float *shares_of(qp_query *q, const ballot *b)
 {
-    const ballot *b = cast(q, o);
     uint32_t heads = q->graph->heads;
     float *share = b ? qp_new(q->mem, float, heads) : NULL;
     double sum = 0;
@@ -100,6 +100,11 @@ const float *qp_head_shares(qp_query *q, const qp_vote_opt *o)
     for (uint32_t h = 0; share && h < heads; h++)
         share[h] = sum > 0 ? (float)(b[h].s / sum) : 1.f / (float)heads;
     return share;
+}
+
+const float *qp_head_shares(qp_query *q, const qp_vote_opt *o)
+{
+    return shares_of(q, cast(q, o));
 }
 
 const float *qp_head_cosines(qp_query *q, const float *share, qp_kind kind, const qp_id *ids, uint32_t n)
@@ -153,15 +158,39 @@ static qp_list count(qp_query *q, const qp_vote_opt *o, const ballot *b, bool no
     return qp_list_sorted(q, hit, n, (uint32_t)o->k);
 }
 
+/* Edges of one relation are equals, so the heads vote for relations, and of those the edges at voted nodes are meant: by the
+ * relation's votes, then by the node's. */
+static qp_list edges_of(qp_query *q, qp_list relations, qp_list nodes, uint32_t k)
+{
+    const qp_list at = qp_star(q, nodes);
+    const qp_id *voted = qp_list_ids(q, relations), *ids = qp_list_ids(q, at);
+    qp_link *name = qp_new(q->mem, qp_link, relations.n + 1u), *link = qp_new(q->mem, qp_link, at.n + 1u);
+    float *score = qp_new(q->mem, float, at.n + 1u);
+    if (!voted || !ids || !name || !link || !score) {
+        qp_oom(&q->err);
+        return (qp_list){0};
+    }
+    if (q->graph->link(q->graph->self, voted, relations.n, name, &q->err) ||
+        q->graph->link(q->graph->self, ids, at.n, link, &q->err))
+        return (qp_list){0};
+    for (uint32_t i = 0; i < at.n; i++)
+        for (uint32_t r = 0; r < relations.n && score[i] == 0; r++)
+            if (qp_str_eq(link[i].type, name[r].type))
+                score[i] = relations.at[r].score;
+    return qp_star_best(q, at, score, k);
+}
+
 static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
 {
     const qp_vote_opt *o = opt;
     const ballot *b = cast(q, o);
     (void)in, (void)n_in;
+    if (o->share)
+        *o->share = shares_of(q, b);
     if (!b)
         return (qp_set){0};
     qp_list node = count(q, o, b, true);
-    return (qp_set){.nodes = node, .edges = count(q, o, b, false)};
+    return (qp_set){.nodes = node, .edges = edges_of(q, count(q, o, b, false), node, (uint32_t)o->k)};
 }
 
 const qp_op qp_op_vote = {
@@ -176,5 +205,5 @@ const qp_op qp_op_vote = {
 
 qp_set qp_vote(qp_query *q, uint32_t k)
 {
-    return qp_run(q, &qp_op_vote, NULL, 0, &(qp_vote_opt){k, true, true, true});
+    return qp_run(q, &qp_op_vote, NULL, 0, &(qp_vote_opt){k, true, true, true, NULL});
 }

@@ -8,7 +8,8 @@
 
 typedef struct qp_vote_opt {
     int64_t k;
-    bool a, b, rank; /* ablations: each factor of the vote may be left out */
+    bool a, b, rank;     /* ablations: each factor of the vote may be left out */
+    const float **share; /* for callers: where the heads' shares go; null: nobody asks */
 } qp_vote_opt;
 
 /* s_h = a_h b_h of the heads' best k (a: mean norm, b: mean distance), as shares of 1; null after an error. */

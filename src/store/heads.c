@@ -55,23 +55,24 @@ static void search_nodes(const qp_snapshot *s, qp_range r, const qp_probe *p, co
     }
 }
 
-/* An edge is worth what its type is: computed once a type. */
+/* An edge is worth what its type is: the first that may be walked stands for its type, or equals would crowd out the rest. */
 static qp_code search_edges(const qp_snapshot *s, const qp_probe *p, qp_best *best, qp_arena *a, qp_err *err)
 {
     size_t width = (size_t)s->heads * s->head_dim;
-    float *cosine = qp_new(a, float, s->types + 1u);
-    if (!cosine)
+    bool *met = qp_new(a, bool, s->types + 1u);
+    if (!met)
         return qp_oom(err);
     double length = sqrt((double)qp_dot(p->head, p->head, s->head_dim));
-    for (uint32_t t = 0; t < s->types; t++) {
+    for (uint32_t e = 0, t; e < s->edges; e++) {
+        t = s->edge_type[e];
+        if (t >= s->types || met[t] || s->edge_from[e] >= s->nodes || s->edge_to[e] >= s->nodes ||
+            !allowed(p, s->edge_from[e]) || !allowed(p, s->edge_to[e]))
+            continue;
         const float *v = s->type_head + t * width + (size_t)p->head_number * s->head_dim;
         double own = sqrt((double)qp_dot(v, v, s->head_dim));
-        cosine[t] = own > 0 && length > 0 ? (float)(qp_dot(p->head, v, s->head_dim) / (own * length)) : 0;
+        met[t] = true;
+        qp_best_add(best, e, own > 0 && length > 0 ? (float)(qp_dot(p->head, v, s->head_dim) / (own * length)) : 0);
     }
-    for (uint32_t e = 0; e < s->edges; e++)
-        if (s->edge_type[e] < s->types && s->edge_from[e] < s->nodes && s->edge_to[e] < s->nodes &&
-            allowed(p, s->edge_from[e]) && allowed(p, s->edge_to[e]))
-            qp_best_add(best, e, cosine[s->edge_type[e]]);
     return QP_OK;
 }
 

@@ -274,16 +274,16 @@ static void votes_are_the_formula(void **state)
     make(&w, *state, "who made delta and knows gamma");
     const float *q = qp_query_heads(&w.q);
     uint32_t heads = w.s->heads, dim = w.s->head_dim;
-    float node[NAMES][1024], edge[FACTS][1024], vote[NAMES] = {0};
+    float node[NAMES][1024], edge[FACTS][1024], vote[NAMES] = {0}, of_type[3] = {0};
     for (qp_id v = 0; v < NAMES; v++)
         assert_int_equal(w.q.graph->vectors(w.s, "node.head", &v, 1, node[v], NULL), QP_OK);
     for (qp_id e = 0; e < FACTS; e++)
         assert_int_equal(w.q.graph->vectors(w.s, "edge.head", &e, 1, edge[e], NULL), QP_OK);
     for (uint32_t h = 0; h < heads; h++) {
         const float *named[2 * K], *asked = q + h * dim;
-        uint32_t best[K], n = 0;
+        uint32_t best[K], best_type[3], n = 0;
         double a = 0, b = 0;
-        bool taken[NAMES] = {false}, taken_edge[FACTS] = {false};
+        bool taken[NAMES] = {false}, taken_type[3] = {false};
         for (int i = 0; i < K; i++) { /* the best node that is left, of equals the first */
             uint32_t top = NAMES;
             for (uint32_t v = 0; v < NAMES; v++)
@@ -298,13 +298,14 @@ static void votes_are_the_formula(void **state)
             named[n++] = node[top] + h * dim;
         }
         uint32_t nodes = n;
-        for (int i = 0; i < K; i++) {
+        for (int i = 0; i < 3 && i < K; i++) { /* the best relation that is left: its first edge */
             uint32_t top = FACTS;
             for (uint32_t e = 0; e < FACTS; e++)
-                if (!taken_edge[e] &&
+                if (!taken_type[w.s->edge_type[e]] &&
                     (top == FACTS || cosine(asked, edge[e] + h * dim, dim) > cosine(asked, edge[top] + h * dim, dim)))
                     top = e;
-            taken_edge[top] = true;
+            taken_type[w.s->edge_type[top]] = true;
+            best_type[i] = w.s->edge_type[top];
             named[n++] = edge[top] + h * dim;
         }
         for (uint32_t i = 0; i < n; i++) {
@@ -314,6 +315,8 @@ static void votes_are_the_formula(void **state)
         }
         for (uint32_t i = 0; i < nodes; i++)
             vote[best[i]] += (float)(a * b * exp2(-(double)(i + 1)));
+        for (uint32_t i = 0; i < 3; i++)
+            of_type[best_type[i]] += (float)(a * b * exp2(-(double)(i + 1)));
     }
     qp_set found = qp_vote(&w.q, K);
     assert_int_equal(found.nodes.n, K);
@@ -325,6 +328,15 @@ static void votes_are_the_formula(void **state)
     }
     /* codes of 8 bits may change places of near equals, so the sum is held, not each place */
     assert_true(fabsf(sum - twin) <= .05f * twin);
+    for (uint32_t i = 0; i < found.edges.n; i++) { /* at voted nodes, by what their relations got */
+        qp_id e = found.edges.at[i].id;
+        bool at_voted = false;
+        for (uint32_t j = 0; j < found.nodes.n; j++)
+            at_voted |= w.s->edge_from[e] == found.nodes.at[j].id || w.s->edge_to[e] == found.nodes.at[j].id;
+        assert_true(at_voted);
+        assert_true(fabsf(found.edges.at[i].score - of_type[w.s->edge_type[e]]) <= .05f * of_type[w.s->edge_type[e]]);
+        assert_true(!i || found.edges.at[i - 1].score >= found.edges.at[i].score);
+    }
     end(&w);
 }
 
