@@ -2,25 +2,34 @@
  * Steiner tree (papers/gear, section 3; methods.md, 2). */
 #include "method/first.h"
 #include "method/methods.h"
-#include "op/ops.h"
 #include "method/tree.h"
+#include "op/eem.h"
+#include "op/ops.h"
+#include "op/star.h"
 #include "op/vote.h"
 
 typedef struct gear_opt {
     int64_t k, m, size, rounds, top;
     double alpha, c;
-    bool a, b, rank;
+    bool a, b, rank, plain;
     const char *edges;
 } gear_opt;
 
 #define GEAR_VOTE(type)                                                                                                \
-    {"k", "nodes, and edges, that each head names, and seeds", QP_INT, offsetof(type, k), "10", 1, 10000, NULL},       \
+    {"k",    "nodes, and relations, that each head names; voted nodes, and edges at them, that are seeds",             \
+     QP_INT, offsetof(type, k),                                                                                        \
+     "10",   1,                                                                                                        \
+     10000,  NULL},                                                                                                    \
         {"size", "nodes of the subgraph", QP_INT, offsetof(type, size), "16", 1, 1e6, NULL},                           \
         {"a", "ablation: a head counts by the mean norm of what it names", QP_BOOL, offsetof(type, a), "true", 0, 0,   \
          NULL},                                                                                                        \
         {"b", "ablation: a head counts by how far apart what it names lies", QP_BOOL, offsetof(type, b), "true", 0, 0, \
          NULL},                                                                                                        \
         {"rank", "ablation: a vote halves with each rank", QP_BOOL, offsetof(type, rank), "true", 0, 0, NULL},         \
+        {"plain", "ablation: one vector, the embedder's, instead of the heads'",                                       \
+         QP_BOOL, offsetof(type, plain),                                                                               \
+         "false", 0,                                                                                                   \
+         0,       NULL},                                                                                               \
         QP_EDGES_OPTION(type),                                                                                         \
     {                                                                                                                  \
         "top", "how many nodes, and edges, are returned", QP_INT, offsetof(type, top), "10", 1, 1e6, NULL              \
@@ -36,21 +45,38 @@ static const qp_opt ppr_opts[] = {GEAR_VOTE(gear_opt),
                                    offsetof(gear_opt, alpha), "0.85", 1e-6, .999999, NULL},
                                   {0}};
 
+/* Of nodes or edges how near they are to the question, in the heads or in the one plain vector. */
+static const float *nearness(qp_query *q, const gear_opt *o, const float *share, qp_kind kind, qp_list list)
+{
+    const qp_id *ids = qp_list_ids(q, list);
+    if (!ids || q->err.code != QP_OK)
+        return NULL;
+    if (!o->plain)
+        return share ? qp_head_cosines(q, share, kind, ids, list.n) : NULL;
+    return kind == QP_NODE ? qp_query_dots(q, ids, list.n) : qp_eem_edges(q, "embed", "edge", ids, list.n);
+}
+
+/* V^, and the edges at it that are nearest, with how near they are. */
+static qp_set nearest(qp_query *q, const gear_opt *o, const float *share, qp_list nodes)
+{
+    const qp_list at = qp_star(q, nodes);
+    return (qp_set){nodes, qp_star_best(q, at, nearness(q, o, share, QP_EDGE, at), (uint32_t)o->k), {0}};
+}
+
 /* V^ and the ends of E^. */
 static qp_set seeds_of(qp_query *q, const gear_opt *o, const float **share)
 {
-    qp_vote_opt vote = {o->k, o->a, o->b, o->rank};
-    qp_set seeds = qp_run(q, &qp_op_vote, NULL, 0, &vote);
-    qp_set ends = qp_induce_set(q, (qp_set){.edges = seeds.edges});
-    *share = qp_head_shares(q, &vote);
+    *share = NULL;
+    qp_set seeds = o->plain ? nearest(q, o, NULL, qp_search(q, "entity.dense", (uint32_t)o->k).nodes)
+                            : qp_run(q, &qp_op_vote, NULL, 0, &(qp_vote_opt){o->k, o->a, o->b, o->rank, share});
+    qp_set ends = seeds.edges.n ? qp_induce_set(q, (qp_set){.edges = seeds.edges}) : (qp_set){0};
     return qp_join(q, qp_set_of(seeds.nodes), qp_set_of(ends.nodes));
 }
 
-/* Candidates by the heads' cosine, best first. */
-static qp_set by_heads(qp_query *q, const float *share, qp_set set)
+/* Candidates, nearest first. */
+static qp_set by_nearness(qp_query *q, const gear_opt *o, const float *share, qp_set set)
 {
-    const qp_id *ids = qp_list_ids(q, set.nodes);
-    const float *score = ids && share ? qp_head_cosines(q, share, QP_NODE, ids, set.nodes.n) : NULL;
+    const float *score = nearness(q, o, share, QP_NODE, set.nodes);
     qp_hit *hit = score ? qp_list_copy(q, set.nodes) : NULL;
     for (uint32_t i = 0; hit && i < set.nodes.n; i++)
         hit[i].score = score[i];
@@ -63,10 +89,15 @@ static qp_set finish(qp_query *q, const gear_opt *o, const float *share, qp_set 
     qp_set out = qp_induce_set(q, qp_set_of(nodes.nodes));
     q->extracted = out;
     q->started = (qp_list){0};
-    out.nodes = by_heads(q, share, out).nodes;
+    out.nodes = by_nearness(q, o, share, out).nodes;
     out.nodes.n = qp_min(out.nodes.n, o->top);
     out.edges.n = qp_min(out.edges.n, o->top);
     return out;
+}
+
+static unsigned asks(const void *opt)
+{
+    return ((const gear_opt *)opt)->plain ? QP_NEEDS_EMBEDDER : QP_NEEDS_ATTENTION;
 }
 
 static qp_set run_union(qp_query *q, const qp_set *in, int n_in, const void *opt)
@@ -76,9 +107,9 @@ static qp_set run_union(qp_query *q, const qp_set *in, int n_in, const void *opt
     qp_walk outer = q->walk;
     (void)in, (void)n_in;
     q->walk = qp_query_walk(q, o->edges, NULL);
-    qp_set g = seeds_of(q, o, &share);
+    qp_set g = qp_cut_to(q, seeds_of(q, o, &share), (uint32_t)o->size);
     for (int64_t round = 0; g.nodes.n < o->size && (!o->rounds || round < o->rounds); round++) {
-        qp_set c = by_heads(q, share, qp_hop(q, g, 1));
+        qp_set c = by_nearness(q, o, share, qp_hop(q, g, 1));
         if (!c.nodes.n)
             break;
         c.nodes.n = qp_min(qp_min(c.nodes.n, o->m), o->size - g.nodes.n);
@@ -111,7 +142,7 @@ const qp_op qp_method_gear = {
     .opts = union_opts,
     .opt_size = sizeof(gear_opt),
     .run = run_union,
-    .needs = QP_NEEDS_ATTENTION,
+    .asks = asks,
 };
 
 const qp_op qp_method_gear_ppr = {
@@ -121,7 +152,7 @@ const qp_op qp_method_gear_ppr = {
     .opts = ppr_opts,
     .opt_size = sizeof(gear_opt),
     .run = run_ppr,
-    .needs = QP_NEEDS_ATTENTION,
+    .asks = asks,
 };
 
 /* ---- Fusion-PCST ---- */
@@ -129,33 +160,39 @@ const qp_op qp_method_gear_ppr = {
 static const qp_opt tree_opts[] = {
     GEAR_VOTE(gear_opt), {"c", "base cost of an edge", QP_FLOAT, offsetof(gear_opt, c), "0.5", 1e-6, 1e6, NULL}, {0}};
 
-/* Rewards are the heads' cosines of the k nodes, and of the k edges, where they are largest; others get nothing. */
-static qp_list rewards(qp_query *q, const gear_opt *o, const float *share, qp_kind kind)
+/* All that the heads look at, unsorted: entities, where there are any. */
+static qp_list everything(qp_query *q)
 {
-    uint32_t n = kind == QP_NODE ? q->graph->nodes : q->graph->edges, m = 0;
-    qp_hit *hit = qp_new(q->mem, qp_hit, n + 1u);
-    qp_id *ids = qp_new(q->mem, qp_id, n + 1u);
-    if (!hit || !ids)
+    qp_hit *hit = qp_new(q->mem, qp_hit, q->graph->nodes + 1u);
+    uint32_t n = 0, first = q->graph->entity < q->graph->nodes ? q->graph->entity : 0;
+    if (!hit)
         qp_oom(&q->err);
-    for (qp_id i = 0; hit && ids && i < n; i++)
-        if (kind == QP_EDGE || qp_query_allows(q, i))
-            ids[m++] = i;
-    const float *score = hit && ids && share ? qp_head_cosines(q, share, kind, ids, m) : NULL;
-    for (uint32_t i = 0; score && i < m; i++)
-        hit[i] = (qp_hit){ids[i], QP_NO_ID, score[i], NULL};
-    return qp_list_sorted(q, hit, score ? m : 0, qp_min(m, o->k));
+    for (qp_id v = first; hit && v < q->graph->nodes; v++)
+        if (qp_query_allows(q, v))
+            hit[n++] = (qp_hit){v, QP_NO_ID, 0, NULL};
+    return (qp_list){hit, n};
+}
+
+/* Rewards are how near the k nearest nodes are, and of the edges at them the k nearest: equals are more than k, and those far
+ * from any rewarded node would only be in the way. */
+static qp_set rewards(qp_query *q, const gear_opt *o, const float *share)
+{
+    qp_list nodes = o->plain ? qp_search(q, "entity.dense", (uint32_t)o->k).nodes
+                             : by_nearness(q, o, share, qp_set_of(everything(q))).nodes;
+    nodes.n = qp_min(nodes.n, o->k);
+    return nearest(q, o, share, nodes);
 }
 
 static qp_set run_tree(qp_query *q, const qp_set *in, int n_in, const void *opt)
 {
     const gear_opt *o = opt;
-    qp_vote_opt vote = {o->k, o->a, o->b, o->rank};
+    qp_vote_opt vote = {o->k, o->a, o->b, o->rank, NULL};
     qp_walk outer = q->walk;
     (void)in, (void)n_in;
     q->walk = qp_query_walk(q, o->edges, NULL);
-    const float *share = qp_head_shares(q, &vote);
-    qp_list nodes = rewards(q, o, share, QP_NODE), edges = rewards(q, o, share, QP_EDGE);
-    qp_set tree = q->err.code == QP_OK ? qp_reward_tree(q, nodes, edges, o->c) : (qp_set){0};
+    const float *share = o->plain ? NULL : qp_head_shares(q, &vote);
+    qp_set r = rewards(q, o, share);
+    qp_set tree = q->err.code == QP_OK ? qp_reward_tree(q, r.nodes, r.edges, o->c) : (qp_set){0};
     qp_set out = finish(q, o, share, tree);
     q->extracted = tree.nodes.n ? tree : out;
     q->walk = outer;
@@ -169,5 +206,5 @@ const qp_op qp_method_gear_pcst = {
     .opts = tree_opts,
     .opt_size = sizeof(gear_opt),
     .run = run_tree,
-    .needs = QP_NEEDS_ATTENTION,
+    .asks = asks,
 };
