@@ -1,0 +1,374 @@
+#include "model/lesegr_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/vector.h"
+
+const char *const qp_lesegr_kinds[] = {"gcn", "gat", "gt", NULL};
+
+/* ---- without weights ---- */
+
+qp_code qp_lesegr_untrained(const qp_candidates *c, uint32_t layers, uint32_t dim, float *score, qp_arena *mem,
+                            qp_err *err)
+{
+    const qp_csr *g = &c->graph;
+    float *alpha = qp_new(mem, float, (size_t)g->start[g->n] + 1), *next = qp_new(mem, float, g->n + 1);
+    if (!alpha || !next)
+        return qp_oom(err);
+    for (uint32_t i = 0; i < g->n; i++) {
+        score[i] = qp_dot(c->query, c->vector + (size_t)i * dim, dim);
+        for (uint64_t a = g->start[i]; a < g->start[i + 1]; a++) {
+            float cosine =
+                c->flat ? 1 : qp_dot(c->vector + (size_t)i * dim, c->vector + (size_t)g->target[a] * dim, dim);
+            alpha[a] = cosine > 0 ? cosine : 0;
+        }
+    }
+    for (uint32_t k = 0; k < layers; k++) {
+        for (uint32_t i = 0; i < g->n; i++) {
+            double sum = (double)delta_of(c, i) * score[i];
+            for (uint64_t a = g->start[i]; a < g->start[i + 1]; a++)
+                sum += (double)delta_of(c, g->target[a]) * alpha[a] * score[g->target[a]];
+            next[i] = (float)(sum / row_size(g, i));
+        }
+        memcpy(score, next, g->n * sizeof *score);
+    }
+    return QP_OK;
+}
+
+/* ---- weights ---- */
+
+/* The next part, named; null while the parts are only counted. */
+static float *place(qp_lesegr *m, int in_layer, const char *name, uint32_t rows, uint32_t cols)
+{
+    qp_lesegr_part *p = &m->part[m->parts++];
+    *p = (qp_lesegr_part){.rows = rows, .cols = cols, .at = m->n};
+    if (in_layer < 0)
+        snprintf(p->name, sizeof p->name, "%s", name);
+    else
+        snprintf(p->name, sizeof p->name, "blk.%d.%s", in_layer, name);
+    m->n += (size_t)rows * cols;
+    return m->weights ? m->weights + p->at : NULL;
+}
+
+static void place_matrix(qp_lesegr *m, matrix *out, int in_layer, const char *name, uint32_t rows, uint32_t cols)
+{
+    *out = (matrix){.w = place(m, in_layer, name, rows, cols), .rows = rows, .cols = cols};
+}
+
+static void place_all(qp_lesegr *m)
+{
+    const qp_lesegr_shape *s = &m->shape;
+    m->parts = 0;
+    m->n = 0;
+    place_matrix(m, &m->first, -1, "alpha.first.weight", s->mlp, s->dim);
+    m->first_bias = place(m, -1, "alpha.first.bias", 1, s->mlp);
+    m->second = place(m, -1, "alpha.second.weight", 1, s->mlp);
+    m->second_bias = place(m, -1, "alpha.second.bias", 1, 1);
+    for (int k = 0; k < (int)s->layers; k++) {
+        layer *l = &m->layer[k];
+        if (s->kind == QP_LESEGR_GT) {
+            place_matrix(m, &l->query, k, "query.weight", s->hidden, s->dim);
+            l->query_bias = place(m, k, "query.bias", 1, s->hidden);
+            place_matrix(m, &l->key, k, "key.weight", s->hidden, s->dim);
+        }
+        if (s->kind == QP_LESEGR_GAT) {
+            l->left = place(m, k, "left", 1, s->hidden);
+            l->right = place(m, k, "right", 1, s->hidden);
+        }
+        place_matrix(m, &l->value, k, "value.weight", s->hidden, s->dim);
+        l->value_bias = place(m, k, "value.bias", 1, s->hidden);
+        place_matrix(m, &l->out, k, "out.weight", s->dim, s->hidden);
+        l->out_bias = place(m, k, "out.bias", 1, s->dim);
+    }
+}
+
+/* Matrices uniform within sqrt(6 / (rows + cols)) (Glorot, Bengio, 2010); biases 0, and what a layer adds to the mean. */
+static void draw(qp_lesegr *m, qp_random *random)
+{
+    for (uint32_t i = 0; i < m->parts; i++) {
+        const qp_lesegr_part *p = &m->part[i];
+        size_t n = strlen(p->name);
+        bool zero = strstr(p->name, ".bias") || (n > 11 && !strcmp(p->name + n - 11, ".out.weight"));
+        double limit = zero ? 0 : sqrt(6. / (p->rows + p->cols));
+        for (size_t w = 0; w < (size_t)p->rows * p->cols; w++)
+            m->weights[p->at + w] = zero ? 0 : (float)((2 * qp_random_unit(random) - 1) * limit);
+    }
+}
+
+static bool may_be(const qp_lesegr_shape *s)
+{
+    enum { MOST = 1 << 16 };
+    return s->kind <= QP_LESEGR_GT && s->layers >= 1 && s->layers <= LESEGR_LAYERS && s->dim >= 1 && s->dim <= MOST &&
+           s->heads >= 1 && s->hidden >= s->heads && s->hidden <= MOST && s->hidden % s->heads == 0 && s->mlp >= 1 &&
+           s->mlp <= MOST;
+}
+
+qp_code qp_lesegr_new(qp_lesegr_shape shape, qp_random *random, qp_lesegr **out, qp_err *err)
+{
+    if (!may_be(&shape))
+        return qp_fail(err, QP_INPUT,
+                       "a graph encoder of 1 to %d layers was wanted whose hidden width is a multiple of its heads, "
+                       "not %u layers, %u numbers in %u heads",
+                       LESEGR_LAYERS, shape.layers, shape.hidden, shape.heads);
+    qp_lesegr *m = calloc(1, sizeof *m);
+    if (!m)
+        return qp_oom(err);
+    m->shape = shape;
+    m->kernels = qp_kernels_best();
+    place_all(m);
+    if (!(m->weights = malloc(m->n * sizeof *m->weights))) {
+        qp_lesegr_free(m);
+        return qp_oom(err);
+    }
+    place_all(m);
+    draw(m, random);
+    *out = m;
+    return QP_OK;
+}
+
+static void each_matrix(qp_lesegr *m, void (*fn)(qp_lesegr *, matrix *))
+{
+    fn(m, &m->first);
+    for (uint32_t k = 0; k < m->shape.layers; k++) {
+        layer *l = &m->layer[k];
+        matrix *of[] = {&l->query, &l->key, &l->value, &l->out};
+        for (int i = 0; i < 4; i++)
+            if (of[i]->w)
+                fn(m, of[i]);
+    }
+}
+
+static void unpack(qp_lesegr *m, matrix *w)
+{
+    (void)m;
+    free(w->forward);
+    free(w->backward);
+    w->forward = w->backward = NULL;
+}
+
+void qp_lesegr_free(qp_lesegr *m)
+{
+    if (!m)
+        return;
+    each_matrix(m, unpack);
+    free(m->weights);
+    free(m);
+}
+
+static void *room_for(const qp_kernels *k, uint32_t rows, uint32_t cols)
+{
+    size_t bytes = qp_packed_size(k, rows, cols) * k->item;
+    return aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+
+static void pack_forward(qp_lesegr *m, matrix *w)
+{
+    if (!w->forward)
+        w->forward = room_for(m->kernels, w->rows, w->cols);
+    if (w->forward)
+        m->kernels->pack(w->forward, w->w, w->cols, 1, w->rows, w->cols);
+}
+
+static void pack_backward(qp_lesegr *m, matrix *w)
+{
+    if (!w->backward)
+        w->backward = room_for(m->kernels, w->cols, w->rows);
+    if (w->backward)
+        m->kernels->pack(w->backward, w->w, 1, w->cols, w->cols, w->rows);
+}
+
+static bool is_packed(const matrix *w, bool training)
+{
+    return !w->w || (w->forward && (!training || w->backward));
+}
+
+qp_code qp_lesegr_ready(qp_lesegr *m, bool training, qp_err *err)
+{
+    each_matrix(m, pack_forward);
+    if (training)
+        each_matrix(m, pack_backward);
+    bool all = is_packed(&m->first, false);
+    for (uint32_t k = 0; k < m->shape.layers; k++) {
+        const layer *l = &m->layer[k];
+        all &= is_packed(&l->query, training) && is_packed(&l->key, training) && is_packed(&l->value, training) &&
+               is_packed(&l->out, training);
+    }
+    return all ? QP_OK : qp_oom(err);
+}
+
+const qp_lesegr_shape *qp_lesegr_shape_of(const qp_lesegr *m)
+{
+    return &m->shape;
+}
+
+const qp_lesegr_part *qp_lesegr_parts(const qp_lesegr *m, uint32_t *n)
+{
+    *n = m->parts;
+    return m->part;
+}
+
+float *qp_lesegr_weights(qp_lesegr *m, size_t *n)
+{
+    *n = m->n;
+    return m->weights;
+}
+
+/* ---- forward ---- */
+
+float qp_lesegr_share(const qp_csr *g, uint32_t i, uint32_t j)
+{
+    return 1 / sqrtf((float)row_size(g, i) * (float)row_size(g, j));
+}
+
+/* alpha of all arcs: W1 (c_i - c_j) is W1 c_i - W1 c_j, a product a node and not an arc. */
+static void attend(const qp_lesegr *m, const qp_candidates *c, qp_lesegr_pass *p)
+{
+    const qp_csr *g = &c->graph;
+    uint32_t mlp = m->shape.mlp;
+    if (!c->flat)
+        times(m->kernels, &m->first, c->vector, g->n, NULL, p->projected);
+    for (uint32_t i = 0; i < g->n; i++)
+        for (uint32_t a = 0; a < row_size(g, i); a++) {
+            const float *x = p->projected + (size_t)i * mlp, *y = p->projected + (size_t)end_of(g, i, a) * mlp;
+            float sum = *m->second_bias;
+            for (uint32_t u = 0; u < mlp && a && !c->flat; u++) {
+                float unit = x[u] - y[u] + m->first_bias[u];
+                sum += unit > 0 ? unit * m->second[u] : 0;
+            }
+            p->alpha[loop(g, i) + a] = a && !c->flat ? 1 / (1 + expf(-sum)) : 1;
+        }
+}
+
+/* e_ij of one head, before the softmax. */
+static float logit(const qp_lesegr *m, const layer *l, const layer_pass *p, uint32_t i, uint32_t j, uint32_t head,
+                   float own, float s)
+{
+    uint32_t heads = m->shape.heads, width = m->shape.hidden / heads;
+    if (m->shape.kind == QP_LESEGR_GAT) {
+        float x = own * p->left[(size_t)i * heads + head] + s * p->right[(size_t)j * heads + head];
+        return x > 0 ? x : .2f * x;
+    }
+    const float *q = p->query + (size_t)i * m->shape.hidden + (size_t)head * width;
+    const float *k = p->key + (size_t)j * m->shape.hidden + (size_t)head * width;
+    return s * (own * qp_dot(q, k, width) + qp_dot(l->query_bias + (size_t)head * width, k, width)) /
+           sqrtf((float)width);
+}
+
+/* a_ij of the arcs of node i. */
+static void weigh(const qp_lesegr *m, const layer *l, const qp_candidates *c, const float *alpha, uint32_t i,
+                  layer_pass *p)
+{
+    const qp_csr *g = &c->graph;
+    uint32_t heads = m->shape.heads, n = row_size(g, i);
+    float *share = p->share + loop(g, i) * heads, own = delta_of(c, i);
+    for (uint32_t head = 0; head < heads; head++) {
+        float top = -INFINITY, total = 0;
+        for (uint32_t a = 0; a < n; a++) {
+            uint32_t j = end_of(g, i, a);
+            float *e = &share[(size_t)a * heads + head];
+            *e = m->shape.kind == QP_LESEGR_GCN
+                     ? qp_lesegr_share(g, i, j)
+                     : logit(m, l, p, i, j, head, own, delta_of(c, j) * alpha[loop(g, i) + a]);
+            top = *e > top ? *e : top;
+        }
+        for (uint32_t a = 0; a < n && m->shape.kind != QP_LESEGR_GCN; a++)
+            total += share[(size_t)a * heads + head] = expf(share[(size_t)a * heads + head] - top);
+        for (uint32_t a = 0; a < n && m->shape.kind != QP_LESEGR_GCN; a++)
+            share[(size_t)a * heads + head] /= total;
+    }
+}
+
+static void add_scaled(float *to, const float *from, float by, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        to[i] += by * from[i];
+}
+
+/* The messages of node i's arcs: their weighted sum into units, their mean into `mean`. */
+static void gather(const qp_lesegr *m, const layer *l, const qp_candidates *c, const float *alpha, uint32_t i,
+                   layer_pass *p, float *mean)
+{
+    const qp_csr *g = &c->graph;
+    uint32_t heads = m->shape.heads, hidden = m->shape.hidden, width = hidden / heads, dim = m->shape.dim;
+    float *units = p->units + (size_t)i * hidden;
+    memcpy(units, l->value_bias, hidden * sizeof *units);
+    for (uint32_t a = 0; a < row_size(g, i); a++) {
+        uint32_t j = end_of(g, i, a);
+        float s = delta_of(c, j) * alpha[loop(g, i) + a];
+        if (s == 0)
+            continue;
+        add_scaled(mean, p->h + (size_t)j * dim, s / (float)row_size(g, i), dim);
+        for (uint32_t head = 0; head < heads; head++)
+            add_scaled(units + (size_t)head * width, p->value + (size_t)j * hidden + (size_t)head * width,
+                       s * p->share[(loop(g, i) + a) * heads + head], width);
+    }
+    for (uint32_t u = 0; u < hidden; u++)
+        units[u] = units[u] > 0 ? units[u] : 0;
+}
+
+/* One layer, from p->h to `out`, which is all zero. */
+static void run_layer(const qp_lesegr *m, const layer *l, const qp_candidates *c, const float *alpha, layer_pass *p,
+                      float *out)
+{
+    const qp_kernels *k = m->kernels;
+    uint32_t n = c->graph.n, heads = m->shape.heads, width = m->shape.hidden / heads;
+    times(k, &l->value, p->h, n, NULL, p->value);
+    if (m->shape.kind == QP_LESEGR_GT) {
+        times(k, &l->query, p->h, n, NULL, p->query);
+        times(k, &l->key, p->h, n, NULL, p->key);
+    }
+    for (size_t i = 0; i < (size_t)n * heads && m->shape.kind == QP_LESEGR_GAT; i++) {
+        p->left[i] = qp_dot(l->left + i % heads * width, p->value + i * width, width);
+        p->right[i] = qp_dot(l->right + i % heads * width, p->value + i * width, width);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        weigh(m, l, c, alpha, i, p);
+        gather(m, l, c, alpha, i, p, out + (size_t)i * m->shape.dim);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        add_scaled(out + (size_t)i * m->shape.dim, l->out_bias, 1, m->shape.dim);
+    k->gemm(p->units, m->shape.hidden, n, l->out.forward, m->shape.dim, m->shape.hidden, NULL, true, out, m->shape.dim);
+}
+
+static bool make_room(const qp_lesegr *m, const qp_csr *g, qp_lesegr_pass *p, qp_arena *mem)
+{
+    const qp_lesegr_shape *s = &m->shape;
+    bool gt = s->kind == QP_LESEGR_GT, all = true;
+    p->projected = qp_new(mem, float, (size_t)g->n * s->mlp + 1);
+    p->alpha = qp_new(mem, float, arcs(g) + 1);
+    p->score = qp_new(mem, float, g->n + 1u);
+    for (uint32_t k = 0; k < s->layers; k++) {
+        layer_pass *l = &p->layer[k];
+        size_t wide = (size_t)g->n * s->hidden + 1;
+        *l = (layer_pass){.h = k ? qp_new(mem, float, (size_t)g->n * s->dim + 1) : NULL,
+                          .query = gt ? qp_new(mem, float, wide) : NULL,
+                          .key = gt ? qp_new(mem, float, wide) : NULL,
+                          .value = qp_new(mem, float, wide),
+                          .left = qp_new(mem, float, (size_t)g->n * s->heads + 1),
+                          .right = qp_new(mem, float, (size_t)g->n * s->heads + 1),
+                          .share = qp_new(mem, float, arcs(g) * s->heads + 1),
+                          .units = qp_new(mem, float, wide)};
+        all &= (l->h || !k) && (!gt || (l->query && l->key)) && l->value && l->left && l->right && l->share && l->units;
+    }
+    p->h = qp_new(mem, float, (size_t)g->n * s->dim + 1);
+    return all && p->projected && p->alpha && p->score && p->h;
+}
+
+qp_code qp_lesegr_forward(const qp_lesegr *m, const qp_candidates *c, qp_lesegr_pass **out, const float **score,
+                          qp_arena *mem, qp_err *err)
+{
+    qp_lesegr_pass *p = qp_new(mem, qp_lesegr_pass, 1);
+    if (!p || !make_room(m, &c->graph, p, mem))
+        return qp_oom(err);
+    p->layer[0].h = (float *)(uintptr_t)c->vector;
+    attend(m, c, p);
+    for (uint32_t k = 0; k < m->shape.layers; k++)
+        run_layer(m, &m->layer[k], c, p->alpha, &p->layer[k], k + 1 < m->shape.layers ? p->layer[k + 1].h : p->h);
+    for (uint32_t i = 0; i < c->graph.n; i++)
+        p->score[i] = qp_dot(c->query, p->h + (size_t)i * m->shape.dim, m->shape.dim);
+    *out = p;
+    *score = p->score;
+    return QP_OK;
+}
