@@ -4,14 +4,20 @@
  *     edges FILE                                the graph: u, v as 32-bit numbers (an undirected edge once), then weights
  *     ENGINE ALPHA TOLERANCE TOP THREADS SINGLE NODE...     one query from the nodes, all alike
  *     leiden FILE RESOLUTION SEED               two iterations; each node's community, 32-bit numbers, into FILE
+ *     truth FILE ALPHA SINGLE SOURCES SEED      exact answers from as many nodes, drawn among those with arcs, into FILE
+ *     recall FILE ALPHA ENGINE TOLERANCE TIMES  an engine's first 1,000 from the nodes of FILE, each asked so often
  *
- * Every answer is a line: milliseconds of processor time, what was found. A query's: ms, arcs, error, then nodes and scores, best first.
+ * Every answer is a line: milliseconds of processor time, what was found. A query's: ms, arcs, error, then nodes and
+ * scores, best first. Of recall: ms in the middle, at 95 of 100 and by the clock in the middle, arcs, then at 100 and at
+ * 1,000 the share of the true best found, the share found whose true score is within 5 % of the last of them, and the true
+ * score found over that of the best.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "graph/leiden.h"
 #include "graph/ppr.h"
 #include "rmat.h"
@@ -101,6 +107,138 @@ static void ask(qp_ppr_space *space, char *name, qp_arena *mem)
     qp_arena_reset(mem);
 }
 
+enum {
+    KEPT = 20000
+}; /* of a true answer: what an engine finds beyond them scores too little to matter, and counts as 0 */
+
+static uint32_t draw(const qp_chain *chain, qp_random *random)
+{
+    uint32_t v;
+    do
+        v = (uint32_t)qp_random_below(random, chain->out.n);
+    while (chain->out.start[v] == chain->out.start[v + 1]);
+    return v;
+}
+
+static void write_truth(qp_ppr_space *space, const qp_chain *chain, qp_arena *mem)
+{
+    const char *field[5];
+    for (int i = 0; i < 5; i++)
+        if (!(field[i] = strtok(NULL, " \n")))
+            die("truth FILE ALPHA SINGLE SOURCES SEED");
+    FILE *file = fopen(field[0], "wb");
+    qp_random random = qp_random_seed(strtoull(field[4], NULL, 10));
+    double start = processor_ms();
+    for (int i = 0; file && i < atoi(field[3]); i++) {
+        uint32_t seed = draw(chain, &random);
+        qp_ppr_query q = {.seed = &seed,
+                          .n_seeds = 1,
+                          .alpha = atof(field[1]),
+                          .engine = QP_PPR_EXACT,
+                          .top = KEPT,
+                          .single = atoi(field[2]) != 0,
+                          .threads = 1};
+        qp_ppr_result r;
+        qp_err err = {0};
+        if (qp_ppr(space, &q, mem, &r, &err))
+            die(err.message);
+        fprintf(stderr, "graph: node %u, %u sweeps, l1 error %.1e, %.0f ms\n", seed, r.sweeps, r.error,
+                processor_ms() - start);
+        fwrite(&seed, sizeof seed, 1, file);
+        fwrite(&r.n, sizeof r.n, 1, file);
+        fwrite(r.at, sizeof *r.at, r.n, file);
+        qp_arena_reset(mem);
+    }
+    if (!file || fclose(file))
+        die("cannot write the truth");
+    printf("%.1f\n", processor_ms() - start);
+}
+
+static int by_node(const void *a, const void *b)
+{
+    const qp_scored *x = a, *y = b;
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+static int rising(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Adds recall, near and mass at k. `truth` is best first, `sorted` the same by node. */
+static void judge(const qp_scored *truth, const qp_scored *sorted, uint32_t n, const qp_ppr_result *r, uint32_t k,
+                  double *out)
+{
+    double mass = 0, all = 0;
+    uint32_t hits = 0, near = 0;
+    k = k < n ? k : n;
+    for (uint32_t i = 0; i < k; i++) {
+        qp_scored key = {0, i < r->n ? r->at[i].node : UINT32_MAX}, *is = bsearch(&key, sorted, n, sizeof key, by_node);
+        hits += is && !qp_scored_before(truth[k - 1], *is);
+        near += is && is->score >= .95 * truth[k - 1].score;
+        mass += is ? is->score : 0;
+        all += truth[i].score;
+    }
+    out[0] += (double)hits / k;
+    out[1] += (double)near / k;
+    out[2] += mass / all;
+}
+
+static void tell_recall(qp_ppr_space *space, qp_arena *mem)
+{
+    enum { MOST = 1 << 12 };
+    static qp_scored truth[KEPT], sorted[KEPT];
+    static double ms[MOST], wall[MOST];
+    const char *field[5];
+    for (int i = 0; i < 5; i++)
+        if (!(field[i] = strtok(NULL, " \n")))
+            die("recall FILE ALPHA ENGINE TOLERANCE TIMES");
+    FILE *file = fopen(field[0], "rb");
+    uint32_t seed, n, sources = 0, asked = 0;
+    double found[6] = {0}, arcs = 0;
+    while (file && fread(&seed, sizeof seed, 1, file) == 1) {
+        if (fread(&n, sizeof n, 1, file) != 1 || n > KEPT || fread(truth, sizeof *truth, n, file) != n)
+            die("the truth is cut short");
+        memcpy(sorted, truth, n * sizeof *truth);
+        qsort(sorted, n, sizeof *sorted, by_node);
+        sources++;
+        for (int i = -(sources == 1); i < atoi(field[4]) && asked < MOST; i++) { /* the first of all warms the space */
+            qp_ppr_query q = {.seed = &seed,
+                              .n_seeds = 1,
+                              .alpha = atof(field[1]),
+                              .engine = engine_of(field[2]),
+                              .tolerance = atof(field[3]),
+                              .top = 1000,
+                              .random = 1,
+                              .threads = 1};
+            qp_ppr_result r;
+            qp_err err = {0};
+            double clock = qp_now_ms(), start = processor_ms();
+            if (qp_ppr(space, &q, mem, &r, &err))
+                die(err.message);
+            ms[asked] = processor_ms() - start;
+            wall[asked] = qp_now_ms() - clock;
+            asked += i >= 0;
+            if (!i) {
+                judge(truth, sorted, n, &r, 100, found);
+                judge(truth, sorted, n, &r, 1000, found + 3);
+                arcs += (double)r.arcs;
+            }
+            qp_arena_reset(mem);
+        }
+    }
+    if (!file || !asked)
+        die("no truth to compare with");
+    fclose(file);
+    qsort(ms, asked, sizeof *ms, rising);
+    qsort(wall, asked, sizeof *wall, rising);
+    printf("%.4f %.4f %.4f %.0f", ms[asked / 2], ms[asked * 95 / 100], wall[asked / 2], arcs / sources);
+    for (int i = 0; i < 6; i++)
+        printf(" %.4f", found[i] / sources);
+    putchar('\n');
+}
+
 int main(int n_args, char **arg)
 {
     bool directed = false, weighted = false;
@@ -129,6 +267,10 @@ int main(int n_args, char **arg)
             write_edges(&g, directed, strtok(NULL, " \n"));
         else if (name && !strcmp(name, "leiden"))
             partition(chain, mem);
+        else if (name && !strcmp(name, "truth"))
+            write_truth(space, chain, mem);
+        else if (name && !strcmp(name, "recall"))
+            tell_recall(space, mem);
         else if (name)
             ask(space, name, mem);
     }

@@ -8,12 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/huge.h"
 #include "base/random.h"
 #include "graph/csr.h"
 
 typedef struct rmat {
     qp_csr out, in; /* in: the transpose of a directed graph; rows rising */
 } rmat;
+
+/* Zeroed. */
+static void *rmat_room(size_t bytes)
+{
+    void *at = calloc(bytes, 1);
+    if (!at)
+        abort();
+    return qp_huge(at, bytes);
+}
 
 /* A one-to-one scattering of 0 .. n-1, so that degree says nothing of the id: a Feistel net, walked until it is below n. */
 static uint32_t rmat_scatter(uint32_t v, uint32_t n, int half)
@@ -33,15 +43,28 @@ static uint32_t rmat_scatter(uint32_t v, uint32_t n, int half)
     return v;
 }
 
-static void rmat_edge(qp_random *random, uint32_t n, int scale, uint32_t *u, uint32_t *v)
+/* Two levels of the recursion at a draw: of the 10,000 cases, each of 1 in 10,000, two bits of u and two of v. */
+static void rmat_levels(uint8_t *cases)
+{
+    static const int share[4] = {57, 19, 19, 5};
+    for (int first = 0; first < 4; first++)
+        for (int second = 0; second < 4; second++)
+            for (int i = 0; i < share[first] * share[second]; i++)
+                *cases++ = (uint8_t)((first & 2) << 2 | (second & 2) << 1 | (first & 1) << 1 | (second & 1));
+}
+
+static void rmat_edge(qp_random *random, const uint8_t *cases, uint32_t n, int scale, uint32_t *u, uint32_t *v)
 {
     do {
-        *u = *v = 0;
-        for (int bit = 0; bit < scale; bit++) {
-            uint32_t at = (uint32_t)qp_random_below(random, 100);
-            *u = *u << 1 | (at >= 76);
-            *v = *v << 1 | ((at >= 57 && at < 76) || at >= 95);
+        uint64_t left = 0, right = 0, bits = 0;
+        for (int level = 0; level < scale; level += 2) {
+            bits = level % 4 ? bits >> 32 : qp_random_next(random);
+            uint8_t two = cases[((bits & UINT32_MAX) * 10000) >> 32];
+            left = left << 2 | two >> 2;
+            right = right << 2 | (two & 3);
         }
+        *u = (uint32_t)(left >> scale % 2);
+        *v = (uint32_t)(right >> scale % 2);
     } while (*u >= n || *v >= n);
     *u = rmat_scatter(*u, n, (scale + 1) / 2);
     *v = rmat_scatter(*v, n, (scale + 1) / 2);
@@ -51,18 +74,21 @@ static void rmat_edge(qp_random *random, uint32_t n, int scale, uint32_t *u, uin
 static qp_csr rmat_turn(const qp_csr *g)
 {
     uint64_t arcs = g->start[g->n];
-    uint64_t *start = calloc((size_t)g->n + 2, sizeof *start);
-    uint32_t *target = malloc((arcs + 1) * sizeof *target);
-    if (!start || !target)
-        abort();
-    for (uint64_t e = 0; e < arcs; e++)
+    uint64_t *start = rmat_room(((uint64_t)g->n + 2) * sizeof *start);
+    uint32_t *target = rmat_room((arcs + 1) * sizeof *target);
+    for (uint64_t e = 0; e < arcs; e++) {
+        if (e + 32 < arcs)
+            __builtin_prefetch(&start[g->target[e + 32] + 2], 1);
         start[g->target[e] + 2]++;
+    }
     for (uint32_t v = 0; v < g->n; v++)
         start[v + 2] += start[v + 1];
     for (uint32_t v = 0; v < g->n; v++)
         for (uint64_t e = g->start[v]; e < g->start[v + 1]; e++) {
+            if (e + 32 < arcs)
+                __builtin_prefetch(&start[g->target[e + 32] + 1], 1);
             if (e + 16 < arcs)
-                __builtin_prefetch(&start[g->target[e + 16] + 1], 1);
+                __builtin_prefetch(&target[start[g->target[e + 16] + 1]], 1);
             target[start[g->target[e] + 1]++] = v;
         }
     return (qp_csr){.n = g->n, .start = start, .target = target};
@@ -121,35 +147,67 @@ static void rmat_weigh_turned(const qp_csr *out, qp_csr *in)
     in->weight = weight;
 }
 
-static rmat rmat_make(uint32_t n, uint64_t edges, bool directed, bool weighted, uint64_t seed)
+/* Counts an arc, or places it; in both passes the way to memory is asked for first. */
+typedef struct rmat_rows {
+    uint64_t *start; /* n + 2: row v's count, then its end, stands at v + 2, then v + 1 */
+    uint32_t *target;
+} rmat_rows;
+
+static void rmat_count(rmat_rows *g, const uint32_t (*arc)[2], int n)
 {
-    int scale = 1;
+    for (int i = 0; i < n; i++)
+        __builtin_prefetch(&g->start[arc[i][0] + 2], 1);
+    for (int i = 0; i < n; i++)
+        g->start[arc[i][0] + 2]++;
+}
+
+static void rmat_place(rmat_rows *g, const uint32_t (*arc)[2], int n)
+{
+    for (int i = 0; i < n; i++)
+        __builtin_prefetch(&g->start[arc[i][0] + 1], 1);
+    for (int i = 0; i < n; i++)
+        __builtin_prefetch(&g->target[g->start[arc[i][0] + 1]], 1);
+    for (int i = 0; i < n; i++)
+        g->target[g->start[arc[i][0] + 1]++] = arc[i][1];
+}
+
+static void rmat_draw(rmat_rows *g, uint32_t n, uint64_t edges, bool directed, uint64_t seed, bool placing)
+{
+    enum { BATCH = 256 };
+    static uint32_t arc[BATCH + 2][2];
+    static uint8_t cases[10000];
+    qp_random random = qp_random_seed(seed);
+    int scale = 1, waiting = 0;
     while (scale < 32 && n > 1u << scale)
         scale++;
-    uint64_t *start = calloc((size_t)n + 2, sizeof *start);
-    uint32_t *target = malloc((edges * (directed ? 1 : 2) + 1) * sizeof *target);
-    if (!start || !target)
-        abort();
-    for (int placing = 0; placing < 2; placing++) {
-        qp_random random = qp_random_seed(seed);
-        for (uint64_t i = 0; i < edges; i++) {
-            uint32_t u, v;
-            rmat_edge(&random, n, scale, &u, &v);
-            if (u == v)
-                continue;
-            if (placing) {
-                target[start[u + 1]++] = v;
-                if (!directed)
-                    target[start[v + 1]++] = u;
-            } else {
-                start[u + 2]++;
-                start[v + 2] += !directed;
-            }
+    rmat_levels(cases);
+    for (uint64_t i = 0; i < edges; i++) {
+        uint32_t u, v;
+        rmat_edge(&random, cases, n, scale, &u, &v);
+        if (u != v) {
+            arc[waiting][0] = u;
+            arc[waiting++][1] = v;
         }
-        for (uint32_t v = 0; !placing && v < n; v++)
-            start[v + 2] += start[v + 1];
+        if (u != v && !directed) {
+            arc[waiting][0] = v;
+            arc[waiting++][1] = u;
+        }
+        if (waiting >= BATCH || i + 1 == edges) {
+            (placing ? rmat_place : rmat_count)(g, arc, waiting);
+            waiting = 0;
+        }
     }
-    rmat made = {.out = {.n = n, .start = start, .target = target}};
+}
+
+static rmat rmat_make(uint32_t n, uint64_t edges, bool directed, bool weighted, uint64_t seed)
+{
+    rmat_rows g = {.start = rmat_room(((size_t)n + 2) * sizeof *g.start),
+                   .target = rmat_room((edges * (directed ? 1 : 2) + 1) * sizeof *g.target)};
+    rmat_draw(&g, n, edges, directed, seed, false);
+    for (uint32_t v = 0; v < n; v++)
+        g.start[v + 2] += g.start[v + 1];
+    rmat_draw(&g, n, edges, directed, seed, true);
+    rmat made = {.out = {.n = n, .start = g.start, .target = g.target}};
     qp_csr turned = rmat_turn(&made.out);
     rmat_drop(&made.out);
     rmat_unique(&turned);

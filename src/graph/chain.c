@@ -81,6 +81,8 @@ qp_code qp_chain_new(const qp_csr *out, const qp_csr *in, qp_chain **made, qp_er
     if (code == QP_OK) {
         count(c);
         code = chain_limit(c, err);
+        if (code == QP_OK)
+            code = chain_hubs(c, err);
     }
     if (code) {
         qp_chain_free(c);
@@ -102,6 +104,9 @@ void qp_chain_free(qp_chain *c)
     free((void *)c->hub_start);
     free((void *)c->hub);
     free((void *)c->hub_limit);
+    free((void *)c->beside_start);
+    free((void *)c->beside);
+    free((void *)c->beside_weight);
     free(c);
 }
 

@@ -4,10 +4,11 @@
  * weighs nothing, is dangling: where the walk goes from there is a choice of whoever walks.
  *
  * Also here is where a long walk ends up (`limit`), part by part, and the nodes where it is most often (`hub`): PPR adds
- * them to what it has not walked yet.
+ * them to what it has not walked yet, and walks one more step to the hubs alone along rows that hold nothing else (`beside`).
  *
  * Any number of threads may read a chain at the same time. Making one reads the graph two or three times (about 60 ms at
- * 1M nodes and 20M arcs); it takes 8 bytes a node, and 8 more a node and 4 an arc if the graph is weighted. The limit of
+ * 1M nodes and 20M arcs); it takes 8 bytes a node, and 8 more a node and 4 an arc if the graph is weighted; a graph with hubs
+ * 4 more a node and 2 (weighted: 6) for each arc to one. The limit of
  * a directed graph takes some 20 sweeps over it and 4 bytes a node.
  */
 #ifndef QP_GRAPH_CHAIN_H
@@ -31,11 +32,14 @@ typedef struct qp_chain {
     const float *limit;   /* n: where a long walk is, of each part 1 in sum; null: v's share of its part's volume */
     uint32_t n_parts;     /* weakly connected components */
     const uint32_t *part; /* n */
-    const double *part_volume; /* n_parts: of its rows */
-    const uint32_t *hub_start; /* n_parts + 1 */
-    const uint32_t *hub;       /* of a part with more than QP_CHAIN_HUBS nodes, those of the largest limit, it first;
+    const double *part_volume;    /* n_parts: of its rows */
+    const uint32_t *hub_start;    /* n_parts + 1 */
+    const uint32_t *hub;          /* of a part with more than QP_CHAIN_HUBS nodes, those of the largest limit, it first;
                                     a smaller part has none listed */
-    const double *hub_limit;   /* theirs */
+    const double *hub_limit;      /* theirs */
+    const uint32_t *beside_start; /* n + 1; null: no hubs, or 2^32 - 1 arcs to them */
+    const uint16_t *beside;       /* the hubs that v's row leads to, rising: places among their part's */
+    const float *beside_weight;   /* of those arcs; null: not weighted */
 } qp_chain;
 
 /* Checks every row (QP_INPUT: a target out of range, a weight below 0 or not finite, two arrays that do not fit) and

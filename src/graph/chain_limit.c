@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "graph/rank.h"
 #include "graph/sets.h"
 
 /* ---- parts ---- */
@@ -108,55 +107,10 @@ static qp_code find_limit(qp_chain *c, qp_err *err)
     return code;
 }
 
-/* ---- hubs ---- */
-
-static qp_code count_hubs(qp_chain *c, uint32_t **size, qp_err *err)
-{
-    uint32_t *start = calloc((size_t)c->n_parts + 1, sizeof *start);
-    *size = calloc((size_t)c->n_parts + 1, sizeof **size);
-    c->hub_start = start;
-    if (!start || !*size)
-        return qp_oom(err);
-    for (uint32_t v = 0; v < c->out.n; v++)
-        (*size)[c->part[v]]++;
-    for (uint32_t p = 0; p < c->n_parts; p++)
-        start[p + 1] = start[p] + ((*size)[p] > QP_CHAIN_HUBS ? QP_CHAIN_HUBS : 0);
-    return QP_OK;
-}
-
-static qp_code find_hubs(qp_chain *c, qp_err *err)
-{
-    uint32_t *size, *hub, n_hubs;
-    qp_code code = count_hubs(c, &size, err);
-    qp_arena *mem = qp_arena_new();
-    n_hubs = code == QP_OK ? c->hub_start[c->n_parts] : 0;
-    qp_rank *best = mem ? qp_new(mem, qp_rank, n_hubs / QP_CHAIN_HUBS + 1) : NULL;
-    double *limit = malloc(((size_t)n_hubs + 1) * sizeof *limit);
-    c->hub = hub = malloc(((size_t)n_hubs + 1) * sizeof *hub);
-    c->hub_limit = limit;
-    if (code == QP_OK && (!best || !hub || !limit))
-        code = qp_oom(err);
-    for (uint32_t i = 0; code == QP_OK && i < n_hubs / QP_CHAIN_HUBS; i++)
-        code = qp_rank_init(&best[i], QP_CHAIN_HUBS, mem, err);
-    for (uint32_t v = 0; code == QP_OK && n_hubs && v < c->out.n; v++)
-        if (size[c->part[v]] > QP_CHAIN_HUBS)
-            qp_rank_add(&best[c->hub_start[c->part[v]] / QP_CHAIN_HUBS], v, qp_chain_limit(c, v));
-    for (uint32_t i = 0; code == QP_OK && i < n_hubs / QP_CHAIN_HUBS; i++) {
-        qp_rank_sort(&best[i]);
-        for (uint32_t j = 0; j < QP_CHAIN_HUBS; j++) {
-            hub[i * QP_CHAIN_HUBS + j] = best[i].at[j].node;
-            limit[i * QP_CHAIN_HUBS + j] = best[i].at[j].score;
-        }
-    }
-    qp_arena_free(mem);
-    free(size);
-    return code;
-}
-
 qp_code chain_limit(qp_chain *c, qp_err *err)
 {
     qp_code code = c->out.n ? number_parts(c, err) : QP_OK;
     if (code == QP_OK && c->out.n && !c->undirected)
         code = find_limit(c, err);
-    return code == QP_OK ? find_hubs(c, err) : code;
+    return code;
 }

@@ -12,7 +12,7 @@ static const struct {
     [QP_PPR_AUTO] = {"auto", 0, NULL},
     [QP_PPR_EXACT] = {"exact", 1e-9, ppr_exact},
     [QP_PPR_BOUNDED] = {"bounded", 1e-4, ppr_bounded},
-    [QP_PPR_FAST] = {"fast", 5e-6, ppr_fast},
+    [QP_PPR_FAST] = {"fast", 1e-5, ppr_fast},
     [QP_PPR_FORA] = {"fora", .5, ppr_fora},
     [QP_PPR_BACKWARD] = {"backward", 1e-6, ppr_backward},
 };

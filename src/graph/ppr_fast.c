@@ -1,19 +1,28 @@
-/* Push, and a tail for what the residual still holds.
+/* Push, one step more for the hubs, and a tail for what the residual then still holds.
  *
  * pi = p + sum over u of r(u) pi_u, and pi_u is alpha at u and otherwise where longer walks from u are. On a graph that
  * mixes, that is near the chain's limit l, so
  *     s(v) = p(v) + alpha r(v) + (1 - alpha) R l(v),   R = the sum of r in v's part,
  * over the nodes touched and the part's hubs, where the tail is large: without it the ranking of hubs, decided by what
- * the residual holds, needs a thousand times the pushes. Mass that dangling nodes spread evenly is one more residual. */
+ * the residual holds, needs a thousand times the pushes. Mass that dangling nodes spread evenly is one more residual.
+ *
+ * What is wrong with a hub's tail is mostly its first step, into which hub's row the largest residuals lead: chance, that
+ * falls with the root of what a push costs. So those above a tenth of the pushes' bound, S in sum, take that step once
+ * more, to hubs alone (chain.h's `beside`: a third of the arcs, into a table that the nearest cache holds), T(v) in sum:
+ *     s(v) = p(v) + alpha r(v) + alpha (1 - alpha) T(v) + (1 - alpha) (R - alpha S) l(v). */
 #include <stdlib.h>
 
 #include "graph/ppr_push.h"
 
-enum { AHEAD = 16 };
+enum { AHEAD = 16, FINER = 10 };
 
 typedef struct part_left {
     uint32_t part;
-    double left;
+    double left;    /* R */
+    double stepped; /* S */
+    uint32_t n_hubs;
+    double *here; /* n_hubs: p + alpha r, and what is the same for all */
+    float *came;  /* n_hubs: T */
 } part_left;
 
 typedef struct tail {
@@ -81,35 +90,87 @@ static qp_code make_tail(tail *t, const ppr_push *x, qp_err *err)
     return QP_OK;
 }
 
-static inline double score(const tail *t, const ppr_node *x, uint32_t v)
-{
-    double here = x->p + t->alpha * x->r + t->even;
-    if (t->by_degree >= 0)
-        return here + t->by_degree * x->degree;
-    return here + (1 - t->alpha) * find_part(t, t->chain->part[v])->left * qp_chain_limit(t->chain, v);
-}
-
-/* A part's hubs stand best first, so that once the list is full and one is below its last, so are the others. */
-static void rank_hubs(const tail *t, const qp_ppr_space *s, const part_left *part, qp_rank *best)
+static qp_code make_hubs(const tail *t, part_left *at, qp_arena *mem, qp_err *err)
 {
     const qp_chain *c = t->chain;
-    uint32_t end = c->hub_start[part->part + 1];
-    qp_rank_cut(best);
-    for (uint32_t j = c->hub_start[part->part]; part->left > 0 && j < end; j++) {
-        const ppr_node *x = &s->node[c->hub[j]];
-        double value = t->even + (1 - t->alpha) * part->left * c->hub_limit[j];
-        if (value < best->least.score)
-            break;
-        if (j + AHEAD < end)
-            __builtin_prefetch(&s->node[c->hub[j + AHEAD]]);
-        if (!x->flag)
-            qp_rank_add(best, c->hub[j], value);
+    at->n_hubs = c->hub_start[at->part + 1] - c->hub_start[at->part];
+    at->here = qp_new(mem, double, at->n_hubs + 1u);
+    at->came = qp_new(mem, float, at->n_hubs + 1u);
+    for (uint32_t j = 0; at->here && j < at->n_hubs; j++)
+        at->here[j] = t->even;
+    return at->here && at->came ? QP_OK : qp_oom(err);
+}
+
+/* A node's score; a hub's waits for the step. */
+static inline void look_at(const tail *t, const ppr_node *x, uint32_t v, qp_rank *best)
+{
+    double here = x->p + t->alpha * x->r + t->even;
+    if (x->flag >= PPR_HUB)
+        find_part(t, t->chain->part[v])->here[x->flag / PPR_HUB - 1] = here;
+    else if (t->by_degree >= 0)
+        qp_rank_add(best, v, here + t->by_degree * x->degree);
+    else
+        qp_rank_add(best, v,
+                    here + (1 - t->alpha) * find_part(t, t->chain->part[v])->left * qp_chain_limit(t->chain, v));
+}
+
+/* All that were touched; gives those that take one step more, in `from`. */
+static uint32_t look_at_all(const tail *t, const ppr_push *x, uint32_t *from, qp_rank *best)
+{
+    const qp_ppr_space *s = x->run->space;
+    const float least = x->epsilon / FINER;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n_touched; i++) {
+        uint32_t v = s->touched[i];
+        if (i + AHEAD < s->n_touched)
+            __builtin_prefetch(&s->node[s->touched[i + AHEAD]]);
+        from[n] = v;
+        n += s->node[v].r > least * s->node[v].degree;
+        look_at(t, &s->node[v], v, best);
+    }
+    return n;
+}
+
+static void step_from(const tail *t, const ppr_node *x, uint32_t u)
+{
+    const qp_chain *c = t->chain;
+    part_left *at = find_part(t, c->part[u]);
+    double sum = qp_chain_sum(c, u);
+    if (!(sum > 0))
+        return;
+    float on = (float)(x->r / sum);
+    for (uint32_t j = c->beside_start[u]; j < c->beside_start[u + 1]; j++)
+        at->came[c->beside[j]] += c->beside_weight ? on * c->beside_weight[j] : on;
+    at->stepped += x->r;
+}
+
+static void step_to_hubs(const tail *t, const qp_ppr_space *s, const uint32_t *from, uint32_t n)
+{
+    const qp_chain *c = t->chain;
+    for (uint32_t i = 0; i < n; i++) {
+        if (i + 2 * AHEAD < n)
+            __builtin_prefetch(&c->beside_start[from[i + 2 * AHEAD]]);
+        if (i + AHEAD < n)
+            __builtin_prefetch(&c->beside[c->beside_start[from[i + AHEAD]]]);
+        step_from(t, &s->node[from[i]], from[i]);
+    }
+}
+
+static void rank_hubs(const tail *t, const part_left *at, qp_rank *best)
+{
+    const qp_chain *c = t->chain;
+    const double alpha = t->alpha, rest = (1 - alpha) * (at->left - alpha * at->stepped);
+    uint32_t first = c->hub_start[at->part];
+    for (uint32_t j = 0; j < at->n_hubs; j++) {
+        double value = at->here[j] + alpha * (1 - alpha) * at->came[j] + rest * c->hub_limit[first + j];
+        if (value > 0)
+            qp_rank_add(best, c->hub[first + j], value);
     }
 }
 
 qp_code ppr_fast(ppr_run *run, qp_err *err)
 {
-    const qp_ppr_space *s = run->space;
+    qp_ppr_space *s = run->space;
     const qp_chain *c = run->chain;
     ppr_push x;
     tail t;
@@ -117,21 +178,20 @@ qp_code ppr_fast(ppr_run *run, qp_err *err)
     qp_code code = ppr_push_run(&x, run, run->tolerance, err);
     if (code == QP_OK)
         code = make_tail(&t, &x, err);
-    if (code)
-        return code;
     uint64_t most = s->n_touched;
-    for (uint32_t i = 0; i < t.n; i++)
-        most += c->hub_start[t.of[i].part + 1] - c->hub_start[t.of[i].part];
-    code = ppr_rank(run, &best, most < c->out.n ? (uint32_t)most : c->out.n, err);
+    for (uint32_t i = 0; code == QP_OK && i < t.n; i++) {
+        code = make_hubs(&t, &t.of[i], run->mem, err);
+        most += t.of[i].n_hubs;
+    }
+    if (code == QP_OK)
+        code = ppr_rank(run, &best, most < c->out.n ? (uint32_t)most : c->out.n, err);
     if (code)
         return code;
-    for (uint32_t i = 0; i < s->n_touched; i++) {
-        if (i + AHEAD < s->n_touched)
-            __builtin_prefetch(&s->node[s->touched[i + AHEAD]]);
-        qp_rank_add(&best, s->touched[i], score(&t, &s->node[s->touched[i]], s->touched[i]));
-    }
+    uint32_t *from = s->next, n = look_at_all(&t, &x, from, &best); /* the queue is empty by now */
+    if (c->beside_start)
+        step_to_hubs(&t, s, from, n);
     for (uint32_t i = 0; i < t.n; i++)
-        rank_hubs(&t, s, &t.of[i], &best);
+        rank_hubs(&t, &t.of[i], &best);
     ppr_answer(run, &best);
     return QP_OK;
 }

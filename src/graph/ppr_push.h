@@ -20,8 +20,8 @@ qp_code ppr_push_run(ppr_push *, ppr_run *, double epsilon, qp_err *);
 /* Makes a node known; its mass is 0 until then. */
 static inline void ppr_touch(qp_ppr_space *s, uint32_t v)
 {
-    if (!s->node[v].flag) {
-        s->node[v].flag = PPR_TOUCHED;
+    if (!(s->node[v].flag & PPR_TOUCHED)) {
+        s->node[v].flag |= PPR_TOUCHED;
         s->touched[s->n_touched++] = v;
     }
 }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/huge.h"
+
 qp_code qp_ppr_space_new(const qp_chain *chain, qp_ppr_space **made, qp_err *err)
 {
     *made = calloc(1, sizeof **made);
@@ -35,18 +37,22 @@ static bool list(uint32_t **at, uint32_t n)
 
 qp_code ppr_space_push(qp_ppr_space *s, qp_err *err)
 {
-    const qp_csr *g = &s->chain->out;
+    const qp_chain *c = s->chain;
+    const qp_csr *g = &c->out;
+    size_t bytes = ((size_t)g->n + 1) * sizeof *s->node;
     if (!list(&s->touched, g->n) || !list(&s->now, g->n) || !list(&s->next, g->n))
         return qp_oom(err);
     if (s->node)
         return QP_OK;
-    s->node = calloc((size_t)g->n + 1, sizeof *s->node);
+    s->node = qp_huge(calloc(bytes, 1), bytes);
     if (!s->node)
         return qp_oom(err);
     for (uint32_t v = 0; v < g->n; v++) {
         uint64_t arcs = g->start[v + 1] - g->start[v];
         s->node[v].degree = arcs ? (float)arcs : 1;
     }
+    for (uint32_t j = 0; j < c->hub_start[c->n_parts]; j++)
+        s->node[c->hub[j]].flag = PPR_HUB * (j - c->hub_start[c->part[c->hub[j]]] + 1);
     return QP_OK;
 }
 
@@ -76,7 +82,7 @@ void ppr_space_reset(qp_ppr_space *s)
         uint32_t v = s->touched[i];
         if (s->node) {
             s->node[v].r = s->node[v].p = 0;
-            s->node[v].flag = 0;
+            s->node[v].flag &= ~(PPR_HUB - 1u);
         }
         if (s->mass)
             s->mass[v] = (ppr_mass){0};

@@ -10,9 +10,9 @@ typedef struct ppr_node {
     float r;       /* residual: mass that came here and has not gone on */
     float p;       /* reserve: mass that stays */
     float degree;  /* arcs, at least 1; r is compared with it */
-    uint32_t flag; /* TOUCHED, QUEUED */
+    uint32_t flag; /* TOUCHED, QUEUED; from PPR_HUB on, a hub's place among its part's, and 1 */
 } ppr_node;
-enum { PPR_TOUCHED = 1, PPR_QUEUED = 2 };
+enum { PPR_TOUCHED = 1, PPR_QUEUED = 2, PPR_HUB = 1 << 16 };
 
 typedef struct ppr_mass {
     double r, p;

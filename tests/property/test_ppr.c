@@ -135,18 +135,19 @@ static void threads_change_nothing(void **state)
 static double recall(const qp_ppr_result *truth, const qp_ppr_result *got, uint32_t k)
 {
     uint32_t hits = 0;
-    assert_true(truth->n >= k && got->n >= k);
+    k = truth->n < k ? truth->n : k; /* arcs may lead from a seed to fewer */
+    assert_true(got->n >= k);
     for (uint32_t i = 0; i < k; i++)
         for (uint32_t j = 0; j < k; j++)
             hits += truth->at[i].node == got->at[j].node;
     return (double)hits / k;
 }
 
-/* The tail is what makes a cheap push good: without it recall at this tolerance is .6. */
+/* The step to the hubs and the tail are what makes a cheap push good. */
 static void fast_finds_the_best_hundred(void **state)
 {
     (void)state;
-    static const double wanted[4] = {.95, .90, .95, .90}; /* directed graphs: every other */
+    static const double wanted[4] = {.98, .95, .98, .95}; /* directed graphs: every other */
     for (int kind = 0; kind < 4; kind++) {
         asked a = open_graph(kind & 1, kind & 2);
         qp_random random = qp_random_seed(3);
@@ -158,7 +159,7 @@ static void fast_finds_the_best_hundred(void **state)
             q.engine = QP_PPR_FAST;
             qp_ppr_result fast = ask(&a, q), again = ask(&a, q);
             sum += recall(&truth, &fast, 100) / SOURCES;
-            for (uint32_t j = 0; j < 100; j++) /* a space left as it was found */
+            for (uint32_t j = 0; j < fast.n; j++) /* a space left as it was found */
                 assert_true(fast.at[j].node == again.at[j].node && fast.at[j].score == again.at[j].score);
         }
         print_message("R@100 of fast, kind %d: %.3f\n", kind, sum);
