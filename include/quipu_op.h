@@ -126,6 +126,8 @@ typedef struct qp_view {
     qp_code (*scope)(void *, qp_str scope, qp_id *first, uint32_t *n, qp_err *);
     /* "cites,ref" or "*" to bits; an unknown type is QP_INPUT and names the ones there are. */
     qp_code (*types)(void *, const char *names, uint64_t *bits, qp_err *);
+    /* Where operators keep what they made of the whole graph, for the next question on it; null: nowhere. */
+    struct qp_shelf *shelf;
 } qp_view;
 
 /* ---- a model to ask. A null function is a thing this model cannot do. Any thread. ---- */

@@ -1,19 +1,114 @@
 #include "op/chain.h"
 
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/shelf.h"
 #include "op/ops.h"
 
-/* The arcs of the walk and, where it has a direction, those of the walk turned round. */
-qp_chain *qp_query_chain(qp_query *q, qp_walk walk)
+enum { SPACES = 8 }; /* kept, of as many threads as ask at once */
+
+struct qp_walked_kept {
+    qp_arena *mem; /* the arcs, where the view had to make them */
+    qp_chain *chain;
+    pthread_mutex_t lock;
+    qp_ppr_space *space[SPACES];
+    int n_spaces;
+};
+
+typedef struct asking {
+    const qp_view *graph;
+    qp_walk walk;
+} asking;
+
+static void drop(void *thing)
 {
+    struct qp_walked_kept *k = thing;
+    for (int i = 0; i < k->n_spaces; i++)
+        qp_ppr_space_free(k->space[i]);
+    pthread_mutex_destroy(&k->lock);
+    qp_chain_free(k->chain);
+    qp_arena_free(k->mem);
+    free(k);
+}
+
+/* The arcs of the walk and, where it has a direction, those of the walk turned round. */
+static qp_code make_chain(const asking *a, struct qp_walked_kept *k, qp_err *err)
+{
+    const qp_view *g = a->graph;
     qp_arcs out = {0}, in = {0};
-    bool directed = walk.direction != QP_BOTH;
-    qp_chain *chain = NULL;
-    if (q->err.code != QP_OK || q->graph->arcs(q->graph->self, walk, &out, q->mem, &q->err) ||
-        (directed && q->graph->arcs(q->graph->self, qp_walk_reversed(walk), &in, q->mem, &q->err)))
-        return NULL;
+    bool directed = a->walk.direction != QP_BOTH;
+    qp_code code = g->arcs(g->self, a->walk, &out, k->mem, err);
+    if (!code && directed)
+        code = g->arcs(g->self, qp_walk_reversed(a->walk), &in, k->mem, err);
     const qp_csr rows = {out.n, out.start, out.node, NULL}, columns = {in.n, in.start, in.node, NULL};
-    qp_chain_new(&rows, directed ? &columns : NULL, &chain, &q->err);
-    return chain;
+    return code ? code : qp_chain_new(&rows, directed ? &columns : NULL, &k->chain, err);
+}
+
+static qp_code make(void *ctx, void **thing, qp_err *err)
+{
+    struct qp_walked_kept *k = calloc(1, sizeof *k);
+    if (!k)
+        return qp_oom(err);
+    pthread_mutex_init(&k->lock, NULL);
+    k->mem = qp_arena_new();
+    qp_code code = k->mem ? make_chain(ctx, k, err) : qp_oom(err);
+    if (code)
+        drop(k);
+    else
+        *thing = k;
+    return code;
+}
+
+bool qp_query_chain(qp_query *q, qp_walk walk, qp_walked *out)
+{
+    static const qp_shelf_kind kind = {make, drop};
+    void *thing;
+    *out = (qp_walked){0};
+    asking a = {q->graph, walk};
+    struct { /* the walk without its padding */
+        uint64_t types;
+        uint32_t direction, across;
+    } key = {walk.types, walk.direction, walk.across};
+    if (q->err.code != QP_OK || qp_shelf_get(q->graph->shelf, &kind, &key, sizeof key, &a, &thing, &out->kept, &q->err))
+        return false;
+    out->in = thing;
+    out->chain = out->in->chain;
+    return true;
+}
+
+void qp_walked_done(qp_walked *w)
+{
+    if (w->in && !w->kept)
+        drop(w->in);
+    *w = (qp_walked){0};
+}
+
+qp_ppr_space *qp_walked_space(qp_query *q, const qp_walked *w)
+{
+    struct qp_walked_kept *k = w->in;
+    qp_ppr_space *space = NULL;
+    pthread_mutex_lock(&k->lock);
+    if (k->n_spaces)
+        space = k->space[--k->n_spaces];
+    pthread_mutex_unlock(&k->lock);
+    if (!space)
+        qp_ppr_space_new(k->chain, &space, &q->err);
+    return space;
+}
+
+void qp_walked_give(const qp_walked *w, qp_ppr_space *space)
+{
+    struct qp_walked_kept *k = w->in;
+    if (!space)
+        return;
+    pthread_mutex_lock(&k->lock);
+    bool room = k->n_spaces < SPACES;
+    if (room)
+        k->space[k->n_spaces++] = space;
+    pthread_mutex_unlock(&k->lock);
+    if (!room)
+        qp_ppr_space_free(space);
 }
 
 qp_list qp_query_scored(qp_query *q, const qp_scored *at, uint32_t n)

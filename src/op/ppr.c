@@ -34,11 +34,10 @@ static qp_ppr_engine engine_of(const char *name)
     return e;
 }
 
-static qp_list run_on(qp_query *q, const qp_chain *chain, qp_list from, const ppr_opt *o)
+static qp_list run_on(qp_query *q, const qp_walked *walked, qp_list from, const ppr_opt *o)
 {
     const qp_id *seeds = qp_list_ids(q, from);
     float *weight = qp_new(q->mem, float, from.n + 1u);
-    qp_ppr_space *space = NULL;
     qp_ppr_result found = {0};
     if (!seeds || !weight) {
         qp_oom(&q->err);
@@ -52,13 +51,14 @@ static qp_list run_on(qp_query *q, const qp_chain *chain, qp_list from, const pp
                               .alpha = o->alpha,
                               .engine = engine_of(o->engine),
                               .tolerance = o->tolerance,
-                              .top = (uint32_t)(o->top < chain->out.n ? o->top : chain->out.n),
+                              .top = (uint32_t)(o->top < walked->chain->out.n ? o->top : walked->chain->out.n),
                               .random = (uint64_t)o->seed,
                               .threads = 1,
                               .cancel = q->cancel};
-    if (!qp_ppr_space_new(chain, &space, &q->err))
+    qp_ppr_space *space = qp_walked_space(q, walked);
+    if (space)
         qp_ppr(space, &how, q->mem, &found, &q->err);
-    qp_ppr_space_free(space);
+    qp_walked_give(walked, space);
     return qp_query_scored(q, found.at, found.n);
 }
 
@@ -69,9 +69,9 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
     if (!in[0].nodes.n)
         return (qp_set){0};
     qp_walk walk = qp_query_walk(q, o->edges, o->direction);
-    qp_chain *chain = qp_query_chain(q, walk);
-    qp_list found = chain ? run_on(q, chain, in[0].nodes, o) : (qp_list){0};
-    qp_chain_free(chain);
+    qp_walked walked;
+    qp_list found = qp_query_chain(q, walk, &walked) ? run_on(q, &walked, in[0].nodes, o) : (qp_list){0};
+    qp_walked_done(&walked);
     return qp_set_of(found);
 }
 

@@ -24,8 +24,8 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
     if (!in[0].nodes.n)
         return (qp_set){0};
     qp_walk walk = qp_query_walk(q, o->edges, NULL);
-    qp_chain *chain = qp_query_chain(q, walk);
-    const qp_id *seeds = chain ? qp_list_ids(q, in[0].nodes) : NULL;
+    qp_walked walked;
+    const qp_id *seeds = qp_query_chain(q, walk, &walked) ? qp_list_ids(q, in[0].nodes) : NULL;
     const qp_rwr_query how = {.seed = seeds,
                               .n_seeds = in[0].nodes.n,
                               .alpha = o->alpha,
@@ -35,8 +35,8 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
                               .cancel = q->cancel};
     qp_rwr_result found = {0};
     if (seeds)
-        qp_rwr(chain, &how, q->mem, &found, &q->err);
-    qp_chain_free(chain);
+        qp_rwr(walked.chain, &how, q->mem, &found, &q->err);
+    qp_walked_done(&walked);
     return qp_set_of(qp_query_scored(q, found.at, found.n));
 }
 

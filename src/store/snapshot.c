@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/shelf.h"
 #include "store/mapped.h"
 
 static const char *const section_names[QP_SECTIONS] = {
@@ -235,11 +236,12 @@ qp_code qp_snapshot_open_file(const char *path, uint64_t number, qp_snapshot **o
     if (!code) {
         point_into(s);
         qp_view_of(s);
+        s->view.shelf = qp_shelf_new();
         s->embedder = copy_text(qp_snapshot_string(s, s->info->embedder));
         s->language = copy_text(qp_snapshot_string(s, s->info->language));
         s->sparse = copy_text(qp_snapshot_string(s, s->info->sparse));
         s->attention = copy_text(qp_snapshot_string(s, s->info->attention));
-        code = s->embedder && s->language && s->sparse && s->attention ? QP_OK : qp_oom(err);
+        code = s->embedder && s->language && s->sparse && s->attention && s->view.shelf ? QP_OK : qp_oom(err);
     }
     if (code)
         qp_snapshot_close(s);
@@ -307,6 +309,7 @@ void qp_snapshot_close(qp_snapshot *s)
 {
     if (!s)
         return;
+    qp_shelf_free(s->view.shelf); /* what stands on it reads the map */
     for (int i = 0; i < QP_KEPT_WORDS; i++)
         qp_terms_close(s->words[i]);
     pthread_mutex_destroy(&s->lock);
