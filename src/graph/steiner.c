@@ -5,6 +5,10 @@
  * the known connections up to 2 r can go through Kruskal's algorithm, and when the terminals are joined, the rest of
  * the graph does not matter.
  *
+ * It stops early in a graph that falls apart, too. Cells that have touched make a region; a region of which nothing is
+ * left to settle is a whole component, whose connections are all known. Once one region is left, and its terminals are
+ * joined, the rest of it does not matter.
+ *
  * Step 4. With one shortest-path tree in each cell the paths form a tree already, whose leaves are terminals. We take the
  * minimum spanning tree of ALL edges among its nodes (Kou, Markowsky and Berman's step) and cut the leaves that are
  * no terminals, which can only make it cheaper.
@@ -22,10 +26,19 @@ typedef struct bridge { /* an edge between two cells */
     uint64_t arc;
 } bridge;
 
+struct region { /* of cells that have touched; by terminal number, what it says holds at its root */
+    uint32_t root;
+    uint32_t open;  /* nodes that are reached and not settled */
+    uint32_t apart; /* sets of cells in it */
+};
+
 typedef struct growth {
     qp_wave wave;
+    const qp_toll *toll;  /* or null */
     uint32_t *set, apart; /* of the cells, by terminal number; sets that are left */
-    bridge *met;          /* connections that were found, */
+    struct region *region;
+    uint32_t n_open; /* regions with nodes to settle */
+    bridge *met;     /* connections that were found, */
     size_t n_met, met_cap;
     qp_heap queue;  /* by what they cost */
     uint32_t *node; /* of the paths, each once; n_nodes */
@@ -38,7 +51,39 @@ static void growth_end(growth *s)
     qp_heap_free(&s->queue);
     free(s->met);
     free(s->set);
+    free(s->region);
     free(s->node);
+}
+
+static struct region *region_of(growth *s, uint32_t v)
+{
+    uint32_t at = s->wave.at[v].origin - 1;
+    while (s->region[at].root != at)
+        at = s->region[at].root = s->region[s->region[at].root].root;
+    return &s->region[at];
+}
+
+/* What v, just settled, is about to reach: nodes that nobody had, and other regions. */
+static void touch(growth *s, uint32_t v)
+{
+    const qp_csr *g = s->wave.g;
+    struct region *own = region_of(s, v);
+    own->open--;
+    s->n_open--; /* counted again below, if it still is */
+    for (uint64_t a = g->start[v]; a < g->start[v + 1]; a++) {
+        uint32_t u = g->target[a];
+        bool again = a > g->start[v] && g->target[a - 1] == u;
+        struct region *other = s->wave.at[u].origin ? region_of(s, u) : NULL;
+        own->open += !other && !again;
+        if (!other || other == own)
+            continue;
+        s->n_open -= other->open > 0;
+        other->open += own->open;
+        other->apart += own->apart;
+        own->root = other->root;
+        own = other;
+    }
+    s->n_open += own->open > 0;
 }
 
 /* Notes the edges by which v, just settled, touches other cells. */
@@ -94,6 +139,7 @@ static qp_code join(growth *s, double most, qp_err *err)
         if (!qp_sets_unite(s->set, s->wave.at[b.from].origin - 1u, s->wave.at[to].origin - 1u))
             continue;
         s->apart--;
+        region_of(s, to)->apart--;
         if (!add_way(s, b.from) || !add_way(s, to))
             return qp_oom(err);
     }
@@ -105,17 +151,24 @@ static qp_code grow(growth *s, const uint32_t *terminal, uint32_t n, qp_err *err
 {
     qp_code code = QP_OK;
     s->set = malloc((n + (size_t)1) * sizeof *s->set);
-    if (!s->set)
+    s->region = malloc((n + (size_t)1) * sizeof *s->region);
+    if (!s->set || !s->region)
         return qp_oom(err);
     qp_sets_begin(s->set, n);
-    s->apart = n;
+    s->apart = s->n_open = n;
     for (uint32_t i = 0; !code && i < n; i++) {
+        s->region[i] = (struct region){i, 1, 1};
         code = qp_wave_start(&s->wave, terminal[i], i, err);
         if (!code && !add_node(s, terminal[i]))
             code = qp_oom(err);
     }
     for (uint32_t v; !code && s->apart > 1 && qp_wave_next(&s->wave, &v);) {
         code = join(s, 2 * s->wave.at[v].cost, err);
+        if (s->n_open == 1 && region_of(s, v)->apart == 1)
+            break;
+        touch(s, v);
+        if (!code && s->toll)
+            code = s->toll->row(s->toll->ctx, v, err);
         if (!code)
             code = qp_wave_spread(&s->wave, v, err);
         if (!code)
@@ -248,7 +301,13 @@ static qp_code finish(const growth *s, const uint32_t *terminal, uint32_t n, qp_
 qp_code qp_steiner_tree(const qp_csr *g, const float *cost, const uint32_t *terminal, uint32_t n, qp_steiner *out,
                         qp_arena *mem, qp_err *err)
 {
-    growth s = {0};
+    return qp_steiner_tolled(g, cost, NULL, terminal, n, out, mem, err);
+}
+
+qp_code qp_steiner_tolled(const qp_csr *g, const float *cost, const qp_toll *toll, const uint32_t *terminal, uint32_t n,
+                          qp_steiner *out, qp_arena *mem, qp_err *err)
+{
+    growth s = {.toll = toll};
     uint32_t *sorted = NULL;
     qp_code code = qp_distinct(g, terminal, &n, &sorted, mem, err);
     if (!code)
