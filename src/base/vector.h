@@ -2,6 +2,7 @@
 #ifndef QP_BASE_VECTOR_H
 #define QP_BASE_VECTOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The inner product. Sixteen running sums: a compiler may keep them in vector registers without reordering what the
@@ -19,6 +20,15 @@ static inline float qp_dot(const float *a, const float *b, size_t n)
     for (size_t i = whole; i < n; i++)
         all += a[i] * b[i];
     return (float)all;
+}
+
+/* Is any of them not 0? What has no vector is kept as zeros. */
+static inline bool qp_is_there(const float *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (v[i] != 0)
+            return true;
+    return false;
 }
 
 #endif

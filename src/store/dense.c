@@ -16,20 +16,12 @@ static bool allowed(const qp_probe *p, qp_id v)
     return !p->allow || p->allow[v / 64] >> (v % 64) & 1;
 }
 
-static bool present(const float *v, uint32_t dim)
-{
-    for (uint32_t i = 0; i < dim; i++)
-        if (v[i] != 0)
-            return true;
-    return false;
-}
-
 /* A product of a damaged vector may be no number; such a node is not an answer. */
 static void offer(qp_best *best, const qp_snapshot *s, qp_id v, const float *query)
 {
     const float *own = s->vector + (size_t)v * s->dim;
     float score = qp_dot(query, own, s->dim);
-    if (isfinite(score) && (score != 0 || present(own, s->dim)))
+    if (isfinite(score) && (score != 0 || qp_is_there(own, s->dim)))
         qp_best_add(best, v, score);
 }
 

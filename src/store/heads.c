@@ -115,9 +115,13 @@ qp_code qp_snapshot_dense_edges(const qp_snapshot *s, const qp_probe *p, bool tr
         dot[t] = qp_dot(p->vector, rows + (size_t)t * s->dim, s->dim);
     for (uint32_t e = 0; e < s->edges; e++) {
         if (s->edge_type[e] >= s->types || s->edge_from[e] >= s->nodes || s->edge_to[e] >= s->nodes ||
-            !allowed(p, s->edge_from[e]) || !allowed(p, s->edge_to[e]))
+            !allowed(p, s->edge_from[e]) || !allowed(p, s->edge_to[e]) ||
+            (triples && (s->edge_from[e] < s->entity || s->edge_to[e] < s->entity)))
             continue;
-        qp_best_add(&best, e, triples ? qp_dot(p->vector, rows + (size_t)e * s->dim, s->dim) : dot[s->edge_type[e]]);
+        const float *own = rows + (size_t)e * s->dim; /* of a triple */
+        float score = triples ? qp_dot(p->vector, own, s->dim) : dot[s->edge_type[e]];
+        if (!triples || (isfinite(score) && (score != 0 || qp_is_there(own, s->dim)))) /* else it has none */
+            qp_best_add(&best, e, score);
     }
     *out = qp_best_end(&best);
     return QP_OK;

@@ -129,6 +129,54 @@ static void halves_agree_by_links(void **state)
     halves_agree(*state, 100);
 }
 
+/* Every triple has a vector but one, "x -> synonym -> y". */
+static qp_code made(void *ctx, qp_made what, qp_str text, float *out, bool *found, qp_err *err)
+{
+    qp_random r = qp_random_seed(qp_hash64(text));
+    (void)ctx, (void)what, (void)err;
+    random_unit(&r, DIM, out);
+    *found = !qp_str_eq(text, QP_STR("x -> synonym -> y"));
+    return QP_OK;
+}
+
+/* Mentions are no triples, and a triple without a vector is not found, however few there are. */
+static void triples_are_facts(void **state)
+{
+    qp_maker *m;
+    qp_snapshot *s;
+    qp_err err = {0};
+    qp_chunk chunk = {0, 4, 0, QP_STR("")};
+    const qp_maker_options o = {.language = "en", .embedder = "e", .dim = DIM, .triples = true, .made = made};
+    assert_int_equal(qp_maker_open(in(*state, "s"), &o, &m, &err), QP_OK);
+    qp_document d = {.key = QP_STR("a"), .text = QP_STR("text"), .chunks = &chunk, .n_chunks = 1};
+    assert_int_equal(qp_maker_document(m, &d, NULL), QP_OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(qp_maker_entity(m, QP_STR(""), i ? QP_STR("y") : QP_STR("x"), QP_STR(""), NULL), QP_OK);
+    static const struct {
+        qp_id from, to;
+        const char *type;
+    } edges[] = {{1, 2, QP_SYNONYM}, {1, 2, "knows"}, {1, 0, QP_CONTAINS}, {2, 1, "likes"}};
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(qp_maker_edge(m, edges[i].from, edges[i].to, qp_str_of(edges[i].type), 1, NULL), QP_OK);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(qp_maker_vector(m, NULL, NULL), QP_OK);
+    if (qp_maker_finish(m, &err) || qp_snapshot_open_file(in(*state, "s"), 1, &s, &err) || qp_snapshot_check(s, &err))
+        fail_msg("%s", err.message);
+    float query[DIM] = {-1};
+    qp_arena *a = qp_arena_new();
+    qp_list found;
+    assert_int_equal(s->view.search(s, "triple.dense", &(qp_probe){.vector = query, .dim = DIM}, 10, &found, a, NULL),
+                     QP_OK);
+    assert_int_equal(found.n, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        qp_link l;
+        assert_int_equal(s->view.link(s, &found.at[i].id, 1, &l, NULL), QP_OK);
+        assert_true(qp_str_eq(l.type, QP_STR("knows")) || qp_str_eq(l.type, QP_STR("likes")));
+    }
+    qp_arena_free(a);
+    qp_snapshot_close(s);
+}
+
 /* A walk keeps to its half unless it says `across`. */
 static void halves_meet_across(void **state)
 {
@@ -181,6 +229,6 @@ static void halves_meet_across(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {HOLDS(halves_agree_scanned), HOLDS(halves_agree_by_links),
-                                       HOLDS(halves_meet_across)};
+                                       HOLDS(halves_meet_across), HOLDS(triples_are_facts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
