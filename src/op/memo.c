@@ -127,7 +127,7 @@ static qp_id *missing(qp_query *q, unsigned what, const qp_id *ids, uint32_t n, 
 /* ---- adjacency ---- */
 static bool same_walk(qp_walk a, qp_walk b)
 {
-    return a.types == b.types && a.direction == b.direction;
+    return a.types == b.types && a.direction == b.direction && a.across == b.across;
 }
 
 static void fetch_rows(qp_query *q, qp_walk walk, const qp_id *ids, uint32_t n)

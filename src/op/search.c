@@ -28,7 +28,9 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
         probe.terms = qp_query_terms(q);
     if (q->err.code == QP_OK)
         q->graph->search(q->graph->self, o->index, &probe, (uint32_t)o->k, &found, q->mem, &q->err);
-    return *o->index == 'n' ? qp_set_of(found) : (qp_set){.edges = found};
+    qp_str index = qp_str_of(o->index);
+    bool edges = qp_str_starts(index, QP_STR("edge.")) || qp_str_starts(index, QP_STR("triple."));
+    return edges ? (qp_set){.edges = found} : qp_set_of(found);
 }
 
 /* A lexical index needs no model. */
