@@ -70,12 +70,17 @@ int run_delete(cli *c)
     return 0;
 }
 
-/* "documents  766" for each member; nested ones indented. */
+/* "documents  766" for each member; nested ones indented, MOST of them. */
 static void members(yyjson_val *object, int indent)
 {
     size_t i, n;
     yyjson_val *key, *value;
+    enum { MOST = 20 };
     yyjson_obj_foreach(object, i, n, key, value) {
+        if (indent && i == MOST) {
+            printf("%*s... and %zu more; --json shows all\n", indent, "", n - MOST);
+            return;
+        }
         printf("%*s%-*s ", indent, "", 16 - indent, yyjson_get_str(key));
         if (yyjson_is_obj(value)) {
             putchar('\n');

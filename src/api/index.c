@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/thread.h"
 #include "ingest/ingest.h"
+#include "ingest/weave.h"
 #include "store/graph.h"
 #include "store/store.h"
 
@@ -335,7 +336,8 @@ static qp_code remove_all(qp_store *store, const char *const *documents, size_t 
             code = qp_store_graph_prune(store, qp_str_of(path), NULL, 0, &removed, err);
         free(path);
         if (!code && !removed)
-            code = qp_fail(err, QP_NONE, "%s: no document, and no graph, has this id or path; nothing was removed", documents[i]);
+            code = qp_fail(err, QP_NONE, "%s: no document, and no graph, has this id or path; nothing was removed",
+                           documents[i]);
     }
     return code;
 }
@@ -344,7 +346,7 @@ qp_code qp_index_delete(qp_index *index, const char *const *documents, size_t n,
 {
     qp_makers models = {0};
     qp_store *store = NULL;
-    bool complete = false;
+    bool complete = false, woven = false;
     qp_code code = qp_store_open(index->folder, true, false, &store, err);
     if (!code)
         code = qp_store_begin(store, err);
@@ -352,7 +354,9 @@ qp_code qp_index_delete(qp_index *index, const char *const *documents, size_t n,
         code = remove_all(store, documents, n, err);
     if (!code)
         code = qp_store_complete(store, &complete, err);
-    if (!code && !complete) /* a run was stopped before all was made */
+    if (!code && complete)
+        code = qp_weave_there(store, &woven, err);
+    if (!code && (!complete || woven)) /* a run was stopped before all was made, or the texts' graph will be another */
         code = open_makers(index, &models, err);
     if (!code)
         code = qp_store_commit(store, err);

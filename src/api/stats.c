@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <yyjson.h>
@@ -23,7 +24,36 @@ static uint64_t bytes_in(const char *folder)
     return sum;
 }
 
-/* {"cites": 4957, ...}: edges of each type, types by first appearance. */
+struct type {
+    qp_str name;
+    uint64_t edges;
+};
+
+static int most_first(const void *a, const void *b)
+{
+    const struct type *x = a, *y = b;
+    if (x->edges != y->edges)
+        return x->edges > y->edges ? -1 : 1;
+    return qp_str_cmp(x->name, y->name);
+}
+
+static qp_code list_types(const qp_map *counts, yyjson_mut_doc *doc, yyjson_mut_val *into, qp_err *err)
+{
+    size_t n = qp_map_size(counts);
+    struct type *types = malloc((n + 1) * sizeof *types);
+    if (!types)
+        return qp_oom(err);
+    for (size_t i = 0; i < n; i++)
+        types[i] = (struct type){qp_map_key(counts, i), qp_map_value(counts, i)};
+    qsort(types, n, sizeof *types, most_first);
+    for (size_t i = 0; i < n; i++)
+        yyjson_mut_obj_add(into, yyjson_mut_strncpy(doc, types[i].name.at, types[i].name.n),
+                           yyjson_mut_uint(doc, types[i].edges));
+    free(types);
+    return QP_OK;
+}
+
+/* {"cites": 4957, ...}: edges of each type, the most frequent first. */
 static qp_code count_types(const qp_view *view, yyjson_mut_doc *doc, yyjson_mut_val *into, qp_err *err)
 {
     enum { BATCH = 1024 };
@@ -44,11 +74,7 @@ static qp_code count_types(const qp_view *view, yyjson_mut_doc *doc, yyjson_mut_
                 code = qp_oom(err);
         }
     }
-    for (size_t i = 0; !code && i < qp_map_size(counts); i++) {
-        qp_str type = qp_map_key(counts, i);
-        yyjson_mut_val *key = yyjson_mut_strncpy(doc, type.at, type.n);
-        yyjson_mut_obj_add(into, key, yyjson_mut_uint(doc, qp_map_value(counts, i)));
-    }
+    code = code ? code : list_types(counts, doc, into, err);
     qp_map_free(counts);
     return code;
 }

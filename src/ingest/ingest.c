@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "ingest/resolve.h"
 #include "ingest/source.h"
+#include "ingest/weave.h"
 
 enum { EMBED_BATCH = 128 }; /* texts between two commits: about two seconds of a core's work */
 
@@ -111,6 +112,44 @@ static qp_code link_all(qp_job *job, qp_err *err)
     return code ? code : qp_job_tell(job, "link", NULL, true, err);
 }
 
+static qp_code tell_woven(void *ctx, uint64_t done, uint64_t total, qp_err *err)
+{
+    qp_job *job = ctx;
+    job->done = done;
+    job->total = total;
+    return qp_job_tell(job, "weave", NULL, false, err);
+}
+
+/* Whether the texts are drawn from: as was said; else where they are all there is to make a graph of. */
+static qp_code weaving_of(qp_job *job, qp_weaving *out, qp_err *err)
+{
+    const qp_reading *r = &job->reading;
+    bool linked = false, given = false;
+    *out = (qp_weaving){!strcmp(r->graph, "text"), (uint32_t)r->b, r->tau, *r->er == 'l',
+                        r->once[0] == 'n' && r->once[1] == 'o' ? 'o' : *r->once};
+    if (strcmp(r->graph, "auto"))
+        return QP_OK;
+    qp_code code = qp_store_linked(job->store, &linked, err);
+    code = code ? code : qp_weave_others(job->store, &given, err);
+    out->extract = job->embedder && !linked && !given;
+    return code;
+}
+
+static qp_code weave_all(qp_job *job, qp_err *err)
+{
+    qp_weaving how;
+    qp_woven woven;
+    bool same = false;
+    begin_stage(job, 0);
+    qp_code code = weaving_of(job, &how, err);
+    code = code ? code : qp_weave(job->store, &how, tell_woven, job, &woven, &same, err);
+    if (code || same || !woven.mentions)
+        return code;
+    job->report->entities += woven.entities;
+    job->report->triples += woven.triples;
+    return qp_job_tell(job, "weave", NULL, true, err);
+}
+
 static qp_code publish(qp_job *job, qp_err *err)
 {
     begin_stage(job, 0);
@@ -166,6 +205,7 @@ qp_code qp_ingest(qp_store *store, qp_makers models, int threads, const char *co
         code = qp_source_read(&job, sources[i], err);
     job.report->seconds_read = (qp_now_ms() - began) / 1e3;
     code = code ? code : link_all(&job, err);
+    code = code ? code : weave_all(&job, err);
     code = code ? code : make_all(&job, err);
     code = code ? code : publish(&job, err);
     if (!code && !job.report->chunks && !job.report->documents_failed && !job.n_graph)
@@ -184,12 +224,17 @@ qp_code qp_ingest_refresh(qp_store *store, qp_makers models, const qp_watch *wat
                   .sparse = models.sparse,
                   .attention = models.attention,
                   .options = &options,
-                  .report = &report};
+                  .report = &report,
+                  .mem = qp_arena_new()};
 
     if (watch)
         options.watch = *watch;
-    qp_code code = link_all(&job, err);
+    qp_code code = job.mem ? qp_reading_load(store, NULL, 0, &job.reading, job.mem, err) : qp_oom(err);
+    code = code ? code : link_all(&job, err);
+    code = code ? code : weave_all(&job, err);
     if (!code && (models.embedder || models.sparse || models.attention))
         code = make_all(&job, err);
-    return code ? code : publish(&job, err);
+    code = code ? code : publish(&job, err);
+    qp_arena_free(job.mem);
+    return code;
 }

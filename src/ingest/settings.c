@@ -7,8 +7,10 @@
 
 #define OPTION(member) offsetof(qp_reading, member)
 static const qp_opt options[] = {
-    {"chunk", "unit of chunk_size; auto: tokens for files, chars for records; whole: a document is a chunk", QP_ENUM,
-     OPTION(chunk), "auto", 0, 0, "auto|tokens|chars|whole"},
+    {"chunk",
+     "unit of chunk_size; auto: tokens for files and with graph=text, else chars for records; whole: a document is a "
+     "chunk",
+     QP_ENUM, OPTION(chunk), "auto", 0, 0, "auto|tokens|chars|whole"},
     {"chunk_size", "the longest chunk; 0: 256 tokens, or what the embedder reads if that is less; 4,096 characters",
      QP_INT, OPTION(chunk_size), "0", 0, 1e6, NULL},
     {"overlap", "what a chunk repeats of the one before it, at most, in whole sentences", QP_INT, OPTION(overlap), "0",
@@ -22,6 +24,17 @@ static const qp_opt options[] = {
      OPTION(references), "auto", 0, 0, "auto|on|off"},
     {"triples", "vectors of triples; auto: up to 2,000,000 of them", QP_ENUM, OPTION(triples), "auto", 0, 0,
      "auto|yes|no"},
+    {"graph",
+     "draw entities and relations out of the texts; auto: where documents have no links and no graph is given, "
+     "and there is an embedder",
+     QP_ENUM, OPTION(graph), "auto", 0, 0, "auto|text|links"},
+    {"b", "words of an entity that is drawn out of a text, at most", QP_INT, OPTION(b), "3", 1, 7, NULL},
+    {"tau", "what an n-gram must weigh in a chunk to be an entity", QP_FLOAT, OPTION(tau), "0.5", 0, 1, NULL},
+    {"er", "tau is of the heaviest n-gram's weight, or of AGRAG's formula as it stands", QP_ENUM, OPTION(er),
+     "relative", 0, 0, "relative|literal"},
+    {"once", "entities among the n-grams that stand but once in all the texts", QP_ENUM, OPTION(once), "names", 0, 0,
+     "all|names|none"},
+    {"phi", "entities of a larger cosine are joined as synonyms; 1: none", QP_FLOAT, OPTION(phi), "0.8", 0, 1, NULL},
     {"names", "entities are found by the words of their names, too", QP_ENUM, OPTION(names), "yes", 0, 0, "yes|no"},
     {0},
 };
@@ -37,7 +50,8 @@ const qp_op *qp_ingest_options(void)
 
 qp_code qp_reading_load(qp_store *store, const qp_setting *given, size_t n, qp_reading *out, qp_arena *a, qp_err *err)
 {
-    static const char *const shared[] = {"chunk", "chunk_size", "overlap", "language", "triples", "names"};
+    static const char *const shared[] = {"chunk", "chunk_size", "overlap", "language", "triples", "names",
+                                         "graph", "b",          "tau",     "er",       "once",    "phi"};
     enum { SHARED = sizeof shared / sizeof *shared };
     qp_setting *all = qp_new(a, qp_setting, n + SHARED);
     size_t m = 0;
@@ -76,6 +90,15 @@ qp_code qp_reading_keep(qp_store *store, const qp_reading *out, qp_err *err)
     code = code ? code : qp_store_set(store, "overlap", number, err);
     code = code ? code : qp_store_set(store, "triples", out->triples, err);
     code = code ? code : qp_store_set(store, "names", out->names, err);
+    code = code ? code : qp_store_set(store, "graph", out->graph, err);
+    code = code ? code : qp_store_set(store, "er", out->er, err);
+    code = code ? code : qp_store_set(store, "once", out->once, err);
+    snprintf(number, sizeof number, "%lld", (long long)out->b);
+    code = code ? code : qp_store_set(store, "b", number, err);
+    snprintf(number, sizeof number, "%.17g", out->tau);
+    code = code ? code : qp_store_set(store, "tau", number, err);
+    snprintf(number, sizeof number, "%.17g", out->phi);
+    code = code ? code : qp_store_set(store, "phi", number, err);
     return code ? code : qp_store_set(store, "language", out->language, err);
 }
 
@@ -87,7 +110,7 @@ qp_code qp_reading_cutting(const qp_reading *r, const qp_model *embedder, bool r
     *out = (qp_cutting){.unit = QP_TOKENS, .overlap = (uint32_t)r->overlap};
     if (!strcmp(r->chunk, "whole"))
         out->unit = QP_WHOLE_TEXT;
-    else if (!strcmp(r->chunk, "chars") || (automatic && records))
+    else if (!strcmp(r->chunk, "chars") || (automatic && records && strcmp(r->graph, "text")))
         out->unit = QP_CHARS;
     if (out->unit == QP_TOKENS && embedder && embedder->count) {
         out->counter = embedder;

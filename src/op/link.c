@@ -142,7 +142,18 @@ static uint32_t cut_words(qp_str text, word *words, uint32_t most)
     return n;
 }
 
-/* Runs of words that are an entity's name, as they stand or with their first letters raised: the longest first. */
+/* The entity that the words name, as they stand or in the small letters that a graph out of texts keeps its names in. */
+static qp_id named(qp_query *q, qp_str words)
+{
+    char folded[1024];
+    qp_str name = {folded, plain(words, folded, sizeof folded)};
+    qp_id id = QP_NO_ID;
+    if (!q->graph->find(q->graph->self, q->scope, &words, 1, &id, &q->err) && id == QP_NO_ID && name.n)
+        q->graph->find(q->graph->self, q->scope, &name, 1, &id, &q->err);
+    return id;
+}
+
+/* Runs of words that are an entity's name: the longest first. */
 static void names_in_question(qp_query *q, starts *s)
 {
     word words[256];
@@ -153,9 +164,10 @@ static void names_in_question(qp_query *q, starts *s)
             for (uint32_t j = i; j < i + length; j++)
                 unused &= !words[j].used;
             qp_str name = qp_str_slice(q->text, words[i].from, words[i + length - 1].to);
-            qp_id id = QP_NO_ID;
-            if (!unused || (length == 1 && name.n < 4) || /* "of", "who" */
-                q->graph->find(q->graph->self, q->scope, &name, 1, &id, &q->err) || id == QP_NO_ID)
+            if (!unused || (length == 1 && name.n < 4)) /* "of", "who" */
+                continue;
+            qp_id id = named(q, name);
+            if (id == QP_NO_ID)
                 continue;
             take(s, id, 1);
             for (uint32_t j = i; j < i + length; j++)

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/hash.h"
 #include "quipu_op.h"
 #include "store/document.h"
 
@@ -61,6 +62,19 @@ typedef struct qp_edge { /* resolved: chunk ordinals in documents, by row */
 } qp_edge;
 /* Replaces the resolved edges of the whole index. `unknown` = given edges whose ends are not there, for stats. */
 qp_code qp_store_edges(qp_store *, const qp_edge *, size_t n, uint64_t unknown, qp_err *);
+
+/* ---- what a graph is drawn from ---- */
+typedef struct qp_passage { /* strings live for the call */
+    int64_t document;       /* its row */
+    uint32_t chunk;
+    qp_str title, text;
+} qp_passage;
+typedef qp_code (*qp_passage_fn)(void *ctx, const qp_passage *, qp_err *);
+qp_code qp_store_passages(qp_store *, qp_passage_fn, void *ctx, qp_err *); /* by document key, then place */
+/* Of all of them, rows included; n: how many. */
+qp_code qp_store_passages_digest(qp_store *, qp_digest *, uint64_t *n, qp_err *);
+/* Does an edge join two documents? */
+qp_code qp_store_linked(qp_store *, bool *yes, qp_err *);
 
 /* ---- what models make of the texts: keyed by the digest of the indexed text and of the model, so nothing is made
  * twice ---- */

@@ -207,7 +207,7 @@ for i in range(3000):
 P
 python3 - <<'P'
 import os, signal, subprocess, time
-run = subprocess.Popen([os.environ["QUIPU"], "index", "--embedder", "hash", "-s", "many.s", "many"], text=True,
+run = subprocess.Popen([os.environ["QUIPU"], "index", "--embedder", "hash", "-o", "graph=links", "-s", "many.s", "many"], text=True,
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 def written():
     return sum(os.path.getsize(f) for f in ("many.s/truth.db", "many.s/truth.db-wal") if os.path.exists(f))

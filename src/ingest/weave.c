@@ -1,0 +1,237 @@
+#include "ingest/weave.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ingest/weave_parts.h"
+#include "store/graph.h"
+
+qp_code qp_weave_cut(qp_weave_work *w, const qp_passage *p, qp_err *err)
+{
+    qp_buf_clear(&w->text);
+    if (p->title.n) {
+        qp_buf_str(&w->text, p->title);
+        qp_buf_text(&w->text, "\n\n");
+    }
+    qp_buf_str(&w->text, p->text);
+    w->done++;
+    qp_code code = w->text.oom ? qp_oom(err) : w->tell(w->ctx, w->done, w->total, err);
+    return code ? code : qp_phrases_cut(w->phrases, qp_buf_view(&w->text), &w->word, &w->n_words, err);
+}
+
+/* ---- into the store ---- */
+
+static int by_name(const void *a, const void *b, void *map)
+{
+    return qp_str_cmp(qp_map_key(map, *(const uint32_t *)a), qp_map_key(map, *(const uint32_t *)b));
+}
+
+/* The places of a map's keys in their order; order: which comes when. */
+static qp_code rank_keys(const qp_map *map, uint32_t **order, uint32_t **rank, qp_err *err)
+{
+    size_t n = qp_map_size(map);
+    *order = malloc((n + 1) * sizeof **order);
+    *rank = malloc((n + 1) * sizeof **rank);
+    if (!*order || !*rank)
+        return qp_oom(err);
+    for (size_t i = 0; i < n; i++)
+        (*order)[i] = (uint32_t)i;
+    if (n)
+        qsort_r(*order, n, sizeof **order, by_name, (void *)(uintptr_t)map);
+    for (size_t i = 0; i < n; i++)
+        (*rank)[(*order)[i]] = (uint32_t)i;
+    return QP_OK;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct mention *x = a, *y = b;
+    if (x->entity != y->entity)
+        return x->entity < y->entity ? -1 : 1;
+    if (x->document != y->document)
+        return x->document < y->document ? -1 : 1;
+    return (x->chunk > y->chunk) - (x->chunk < y->chunk);
+}
+
+static int by_ends(const void *a, const void *b)
+{
+    const struct fact *x = a, *y = b;
+    if (x->head != y->head)
+        return x->head < y->head ? -1 : 1;
+    if (x->tail != y->tail)
+        return x->tail < y->tail ? -1 : 1;
+    return (x->relation > y->relation) - (x->relation < y->relation);
+}
+
+/* Sorted; equal facts as one that weighs what they weigh together, equal mentions as one. */
+static void sort_and_join(qp_weave_work *w)
+{
+    size_t n = 0;
+    if (w->n_facts)
+        qsort(w->fact, w->n_facts, sizeof *w->fact, by_ends);
+    for (size_t i = 0; i < w->n_facts; i++)
+        if (n && !by_ends(&w->fact[i], &w->fact[n - 1]))
+            w->fact[n - 1].weight += w->fact[i].weight;
+        else
+            w->fact[n++] = w->fact[i];
+    w->n_facts = n;
+    n = 0;
+    if (w->n_mentions)
+        qsort(w->mention, w->n_mentions, sizeof *w->mention, by_place);
+    for (size_t i = 0; i < w->n_mentions; i++)
+        if (!n || by_place(&w->mention[i], &w->mention[n - 1]))
+            w->mention[n++] = w->mention[i];
+    w->n_mentions = n;
+}
+
+/* Of the given entities only those that the texts mention. Mentions are sorted by entity. */
+static qp_code put_all(qp_weave_work *w, qp_graph_put *put, const uint32_t *relations, const uint32_t *entities,
+                       uint32_t *place, qp_err *err)
+{
+    qp_code code = QP_OK;
+    uint32_t n = 0;
+    for (size_t i = 0; !code && i < qp_map_size(w->relations); i++)
+        code = qp_graph_relation(put, qp_map_key(w->relations, relations[i]), err);
+    for (size_t i = 0, at = 0; !code && i < qp_map_size(w->names); i++) {
+        bool mentioned = at < w->n_mentions && w->mention[at].entity == i;
+        while (at < w->n_mentions && w->mention[at].entity == i)
+            at++;
+        place[i] = n;
+        n += mentioned;
+        if (mentioned)
+            code = qp_graph_entity(put, QP_STR(""), qp_map_key(w->names, entities[i]), QP_STR(""), err);
+    }
+    for (size_t i = 0; !code && i < w->n_facts; i++)
+        code = qp_graph_triple(put, place[w->fact[i].head], w->fact[i].relation, place[w->fact[i].tail],
+                               w->fact[i].weight, err);
+    for (size_t i = 0; !code && i < w->n_mentions; i++)
+        code = qp_graph_mention(put, place[w->mention[i].entity], w->mention[i].document, w->mention[i].chunk, err);
+    return code;
+}
+
+static qp_code put_graph(qp_weave_work *w, qp_digest digest, qp_woven *out, qp_err *err)
+{
+    uint32_t *entities = NULL, *entity_rank = NULL, *relations = NULL, *relation_rank = NULL, *place = NULL;
+    qp_graph_put *put = NULL;
+    qp_code code = rank_keys(w->names, &entities, &entity_rank, err);
+    code = code ? code : rank_keys(w->relations, &relations, &relation_rank, err);
+    if (!code && !(place = malloc((qp_map_size(w->names) + 1) * sizeof *place)))
+        code = qp_oom(err);
+    for (size_t i = 0; !code && i < w->n_facts; i++) {
+        struct fact *f = &w->fact[i];
+        *f = (struct fact){entity_rank[f->head], entity_rank[f->tail], relation_rank[f->relation], f->weight};
+    }
+    for (size_t i = 0; !code && i < w->n_mentions; i++)
+        w->mention[i].entity = entity_rank[w->mention[i].entity];
+    if (!code) {
+        sort_and_join(w);
+        code = qp_graph_begin(w->store, QP_WEAVE_SOURCE, qp_str_of(digest.hex), &put, NULL, err);
+    }
+    if (put)
+        code = qp_graph_end(put, put_all(w, put, relations, entities, place, err), err);
+    *out = (qp_woven){qp_map_size(w->names) - w->given, qp_map_size(w->relations), w->n_facts, w->n_mentions};
+    free(entities);
+    free(entity_rank);
+    free(relations);
+    free(relation_rank);
+    free(place);
+    return code;
+}
+
+/* ---- the whole ---- */
+
+static qp_code add_graph_digest(qp_weave_work *w, qp_digest *digest, bool *others, qp_err *err)
+{
+    qp_graph_row *rows = NULL;
+    size_t n = 0;
+    qp_arena *mem = qp_arena_new();
+    qp_code code = mem ? qp_store_graphs(w->store, &rows, &n, mem, err) : qp_oom(err);
+    qp_buf all = {0};
+    *others = false;
+    qp_buf_fmt(&all, "weave 1 %d %u %.17g %d %c %s", w->how->extract, w->how->b, w->how->tau, w->how->literal,
+               w->how->once, digest->hex);
+    for (size_t i = 0; !code && i < n; i++)
+        if (!qp_str_eq(rows[i].source, QP_WEAVE_SOURCE)) {
+            qp_buf_fmt(&all, " %lld", (long long)rows[i].row); /* a graph that is read anew has another row */
+            *others = true;
+        }
+    if (!code && all.oom)
+        code = qp_oom(err);
+    *digest = qp_digest_of(qp_buf_view(&all));
+    qp_buf_free(&all);
+    qp_arena_free(mem);
+    return code;
+}
+
+static qp_code draw(qp_weave_work *w, qp_err *err)
+{
+    qp_code code = qp_phrases_open(&w->phrases, err);
+    if (!code && (!(w->names = qp_map_new()) || !(w->relations = qp_map_new())))
+        code = qp_oom(err);
+    code = code ? code : qp_weave_given(w, err);
+    if (!code && w->how->extract)
+        code = qp_weave_choose(w, err);
+    return code ? code : qp_weave_find(w, err);
+}
+
+static void let_go(qp_weave_work *w)
+{
+    qp_phrases_close(w->phrases);
+    qp_buf_free(&w->text);
+    qp_buf_free(&w->scratch);
+    qp_table_free(&w->runs);
+    qp_map_free(w->names);
+    qp_map_free(w->relations);
+    free(w->mention);
+    free(w->fact);
+}
+
+qp_code qp_weave(qp_store *store, const qp_weaving *how,
+                 qp_code (*tell)(void *ctx, uint64_t done, uint64_t total, qp_err *), void *ctx, qp_woven *out,
+                 bool *same, qp_err *err)
+{
+    qp_weave_work w = {.store = store, .how = how, .tell = tell, .ctx = ctx};
+    qp_digest digest;
+    uint64_t chunks = 0;
+    bool others = false;
+    *out = (qp_woven){0};
+    *same = false;
+    qp_code code = qp_store_passages_digest(store, &digest, &chunks, err);
+    code = code ? code : add_graph_digest(&w, &digest, &others, err);
+    if (!code && (!chunks || (!how->extract && !others))) { /* nothing to draw from */
+        uint64_t gone;
+        return qp_store_graph_prune(store, QP_WEAVE_SOURCE, NULL, 0, &gone, err);
+    }
+    code = code ? code : qp_store_graph_same(store, QP_WEAVE_SOURCE, qp_str_of(digest.hex), same, err);
+    if (code || *same)
+        return code;
+    w.chunks = (double)chunks;
+    w.total = (how->extract ? 3 : 1) * chunks;
+    code = draw(&w, err);
+    code = code ? code : put_graph(&w, digest, out, err);
+    let_go(&w);
+    return code;
+}
+
+static qp_code look_for(qp_store *store, bool drawn, bool *yes, qp_err *err)
+{
+    qp_graph_row *rows = NULL;
+    size_t n = 0;
+    qp_arena *mem = qp_arena_new();
+    qp_code code = mem ? qp_store_graphs(store, &rows, &n, mem, err) : qp_oom(err);
+    *yes = false;
+    for (size_t i = 0; !code && i < n; i++)
+        *yes |= qp_str_eq(rows[i].source, QP_WEAVE_SOURCE) == drawn;
+    qp_arena_free(mem);
+    return code;
+}
+
+qp_code qp_weave_there(qp_store *store, bool *yes, qp_err *err)
+{
+    return look_for(store, true, yes, err);
+}
+
+qp_code qp_weave_others(qp_store *store, bool *yes, qp_err *err)
+{
+    return look_for(store, false, yes, err);
+}

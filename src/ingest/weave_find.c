@@ -1,0 +1,188 @@
+/* Names, where they stand in the texts, and what relates them; see ingest/weave.h. */
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "ingest/weave_parts.h"
+#include "store/graph.h"
+
+enum { MOST_ENTITIES = 1u << 30 };
+
+/* ---- names ---- */
+
+/* A name's words lead from run to run to it. */
+static qp_code add_run(qp_weave_work *w, const qp_word *word, size_t n, uint32_t entity, qp_err *err)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < n; i++) {
+        hash = qp_phrase_hash(hash, &word[i]);
+        uint32_t *run = qp_table_put(&w->runs, hash, 0, NULL);
+        if (!run)
+            return qp_oom(err);
+        if (i + 1 < n)
+            *run |= 1;
+        else if (!(*run >> 1)) /* else another graph's entity has this name but for case */
+            *run |= 2 * (entity + 1);
+    }
+    return QP_OK;
+}
+
+bool qp_weave_named(const qp_weave_work *w, uint64_t run)
+{
+    const uint32_t *there = qp_table_get(&w->runs, run);
+    return there && *there >> 1;
+}
+
+qp_code qp_weave_name(qp_weave_work *w, qp_str name, const qp_word *word, size_t n, qp_err *err)
+{
+    bool added;
+    uint64_t *slot = qp_map_put(w->names, name, &added);
+    if (!slot)
+        return qp_oom(err);
+    if (added)
+        *slot = qp_map_size(w->names) - 1;
+    if (*slot >= MOST_ENTITIES)
+        return qp_fail(err, QP_INPUT, "the texts hold more than %u entities: raise tau, or index with -o graph=links",
+                       MOST_ENTITIES);
+    return add_run(w, word, n, (uint32_t)*slot, err);
+}
+
+/* The shared graphs' entities, to be looked for in the texts. */
+static qp_code take_entities(qp_weave_work *w, int64_t row, qp_err *err)
+{
+    qp_graph_reader *r = NULL;
+    qp_graph_record is;
+    bool more = true;
+    qp_code code = qp_graph_open(w->store, row, QP_GRAPH_ENTITIES, &r, err);
+    while (!code) {
+        code = qp_graph_next(r, &is, &more, err);
+        if (code || !more)
+            break;
+        if (is.scope.n)
+            continue;
+        code = qp_phrases_cut(w->phrases, is.name, &w->word, &w->n_words, err);
+        if (code || !w->n_words || w->n_words > QP_WEAVE_NAME || (w->n_words == 1 && w->word[0].stop))
+            continue;
+        code = qp_weave_name(w, is.name, w->word, w->n_words, err);
+    }
+    qp_graph_close(r);
+    return code;
+}
+
+qp_code qp_weave_given(qp_weave_work *w, qp_err *err)
+{
+    qp_graph_row *rows = NULL;
+    size_t n = 0;
+    qp_arena *mem = qp_arena_new();
+    qp_code code = mem ? qp_store_graphs(w->store, &rows, &n, mem, err) : qp_oom(err);
+    for (size_t i = 0; !code && i < n; i++)
+        if (!qp_str_eq(rows[i].source, QP_WEAVE_SOURCE))
+            code = take_entities(w, rows[i].row, err);
+    w->given = (uint32_t)qp_map_size(w->names);
+    qp_arena_free(mem);
+    return code;
+}
+
+/* ---- where they stand, and what relates them ---- */
+
+struct found { /* an entity among the words of a chunk */
+    uint32_t entity, at, n;
+};
+
+/* The runs of words from i that are names; false at the end. An n-gram goes over no comma, a given name may. */
+static bool next_name(const qp_weave_work *w, size_t i, size_t *n, uint64_t *hash, bool *parted, struct found *out)
+{
+    while (*n < QP_WEAVE_NAME && i + *n < w->n_words) {
+        const qp_word *last = &w->word[i + *n];
+        *parted |= *n && last->parted;
+        if (*n && last->sentence != w->word[i].sentence)
+            return false;
+        *hash = qp_phrase_hash(*hash, last);
+        ++*n;
+        const uint32_t *run = qp_table_get(&w->runs, *hash);
+        if (!run)
+            return false;
+        uint32_t entity = *run >> 1;
+        bool more = *run & 1;
+        if (entity && (!*parted || entity - 1 < w->given)) {
+            *out = (struct found){entity - 1, (uint32_t)i, (uint32_t)*n};
+            if (!more)
+                *n = QP_WEAVE_NAME;
+            return true;
+        }
+        if (!more)
+            return false;
+    }
+    return false;
+}
+
+static qp_code add_mention(qp_weave_work *w, uint32_t entity, const qp_passage *p, qp_err *err)
+{
+    struct mention *more = qp_array_room(w->mention, w->n_mentions, &w->cap_mentions, sizeof *more);
+    if (!more)
+        return qp_oom(err);
+    w->mention = more;
+    more[w->n_mentions++] = (struct mention){entity, p->chunk, p->document};
+    return QP_OK;
+}
+
+/* The words between two entities, as they stand in the text, white space as one space. */
+static qp_str words_between(qp_weave_work *w, const struct found *a, const struct found *b)
+{
+    size_t first = a->at + a->n, n = b->at - first;
+    if (!n)
+        return QP_STR("next to");
+    n = n < QP_WEAVE_WORDS ? n : QP_WEAVE_WORDS;
+    qp_str text = qp_str_slice(qp_buf_view(&w->text), w->word[first].from, w->word[first + n - 1].to);
+    qp_buf_clear(&w->scratch);
+    for (size_t i = 0; i < text.n; i++) {
+        bool space = isspace((unsigned char)text.at[i]);
+        if (!space)
+            qp_buf_char(&w->scratch, text.at[i]);
+        else if (w->scratch.n && w->scratch.at[w->scratch.n - 1] != ' ')
+            qp_buf_char(&w->scratch, ' ');
+    }
+    return qp_buf_view(&w->scratch);
+}
+
+static qp_code relate(qp_weave_work *w, const struct found *a, const struct found *b, qp_err *err)
+{
+    bool added;
+    uint64_t *slot = qp_map_put(w->relations, words_between(w, a, b), &added);
+    struct fact *more = qp_array_room(w->fact, w->n_facts, &w->cap_facts, sizeof *more);
+    if (!slot || !more || w->scratch.oom)
+        return qp_oom(err);
+    if (added)
+        *slot = qp_map_size(w->relations) - 1;
+    w->fact = more;
+    more[w->n_facts++] = (struct fact){a->entity, b->entity, (uint32_t)*slot, 1};
+    return QP_OK;
+}
+
+static qp_code find_in_chunk(void *ctx, const qp_passage *p, qp_err *err)
+{
+    qp_weave_work *w = ctx;
+    struct found before = {UINT32_MAX, 0, 0};
+    size_t free_from = 0; /* words before it are an entity of a relation already */
+    qp_code code = qp_weave_cut(w, p, err);
+    for (size_t i = 0; !code && i < w->n_words; i++) {
+        struct found name, longest = {.n = 0};
+        uint64_t hash = 0;
+        bool parted = false;
+        for (size_t n = 0; !code && next_name(w, i, &n, &hash, &parted, &name); longest = name)
+            code = add_mention(w, name.entity, p, err);
+        if (code || !w->how->extract || !longest.n || i < free_from)
+            continue;
+        if (before.entity != UINT32_MAX && before.entity != longest.entity &&
+            w->word[before.at].sentence == w->word[i].sentence)
+            code = relate(w, &before, &longest, err);
+        before = longest;
+        free_from = i + longest.n;
+    }
+    return code;
+}
+
+qp_code qp_weave_find(qp_weave_work *w, qp_err *err)
+{
+    return qp_store_passages(w->store, find_in_chunk, w, err);
+}

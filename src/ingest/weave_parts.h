@@ -1,0 +1,55 @@
+/* What drawing a graph out of texts consists of; see ingest/weave.h. weave_grams.c chooses the entities, weave_find.c finds
+ * them and what relates them, weave.c puts the graph into the store. */
+#ifndef QP_INGEST_WEAVE_PARTS_H
+#define QP_INGEST_WEAVE_PARTS_H
+
+#include "base/map.h"
+#include "base/table.h"
+#include "ingest/weave.h"
+#include "text/phrase.h"
+
+#define QP_WEAVE_SOURCE QP_STR("quipu:text") /* no path: sources of other graphs begin with "/" */
+
+struct mention {
+    uint32_t entity, chunk;
+    int64_t document;
+};
+
+struct fact {
+    uint32_t head, tail, relation; /* in order of arrival; then places in the order of names */
+    float weight;
+};
+typedef struct qp_weave_work {
+    qp_store *store;
+    const qp_weaving *how;
+    qp_code (*tell)(void *ctx, uint64_t done, uint64_t total, qp_err *);
+    void *ctx;
+    uint64_t done, total;
+    double chunks; /* |T| */
+    qp_phrases *phrases;
+    qp_buf text; /* of a chunk: title and text */
+    const qp_word *word;
+    size_t n_words;
+    qp_map *names;  /* of entities; those of other graphs first */
+    uint32_t given; /* how many */
+    qp_table runs;  /* hash of a run of words -> 2 x (entity + 1), 0 for none; + 1 if a longer run begins so */
+    qp_map *relations;
+    struct mention *mention;
+    size_t n_mentions, cap_mentions;
+    struct fact *fact;
+    size_t n_facts, cap_facts;
+    qp_buf scratch;
+} qp_weave_work;
+/* A chunk's words come to be at hand. */
+qp_code qp_weave_cut(qp_weave_work *, const qp_passage *, qp_err *);
+/* The n-grams that are entities of the texts get numbers. */
+qp_code qp_weave_choose(qp_weave_work *, qp_err *);
+/* The entities of other graphs get numbers, before those. */
+qp_code qp_weave_given(qp_weave_work *, qp_err *);
+/* A run of words becomes the name of an entity, unless another of the same words was given. */
+qp_code qp_weave_name(qp_weave_work *, qp_str name, const qp_word *, size_t n, qp_err *);
+bool qp_weave_named(const qp_weave_work *, uint64_t run); /* by its hash */
+/* All mentions and facts. */
+qp_code qp_weave_find(qp_weave_work *, qp_err *);
+
+#endif

@@ -1,0 +1,117 @@
+#!/bin/sh
+# A graph out of plain text, without model files: the entities and relations are those of a slow twin; a document that
+# comes or goes leaves what a fresh index would have.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export QUIPU
+fail() { echo "FAILED: $*" >&2; exit 1; }
+index="$QUIPU index --quiet --embedder hash -o graph=text"
+cd "$work"
+
+cat >twin.py <<'P'
+"""AGRAG's entities by the formula, relations and mentions of a sentence, for texts of small letters, spaces and full stops."""
+import json, math, os, random, subprocess, sys
+from collections import Counter
+
+random.seed(7)
+STOP = ["the", "of", "and", "in", "was"]
+WORDS = [a + b for a in "bcdfgklmn" for b in ("ara", "ilo", "umo")]
+folder = "texts"
+os.mkdir(folder)
+texts = []
+for i in range(40):
+    sentences = [" ".join(random.choice(STOP) if random.random() < .3 else WORDS[int(len(WORDS) * random.random() ** 2)]
+                          for _ in range(random.randint(3, 14))).capitalize() + "." for _ in range(random.randint(2, 9))]
+    texts.append(sentences)
+    with open(f"{folder}/{i:02}.txt", "w") as f:
+        f.write(" ".join(sentences))
+with open("corpus.jsonl", "w") as f:  # without titles
+    f.writelines(json.dumps({"_id": f"d{i:02}", "title": "", "text": " ".join(t)}) + "\n" for i, t in enumerate(texts))
+
+def grams(words, b):
+    for i in range(len(words)):
+        for n in range(1, b + 1):
+            run = words[i:i + n]
+            if len(run) == n and run[0] not in STOP and run[-1] not in STOP:
+                yield " ".join(run)
+
+def twin(b, tau, literal, once):
+    chunks = [[s.lower().rstrip(".").split() for s in t] for t in texts]
+    counts = [Counter(g for s in c for g in grams(s, b)) for c in chunks]
+    df = Counter(g for c in counts for g in c)
+    T = len(chunks)
+    entities = set()
+    for words, count in zip(chunks, counts):
+        length = sum(map(len, words))
+        er = {g: n / (length * math.log(T + 1)) * math.log((T + 1) / (df[g] + 1)) for g, n in count.items()}
+        unit = 1 if literal else max(er.values(), default=1)
+        entities |= {g for g in er if er[g] / unit > tau and (once or df[g] > 1 or count[g] > 1)}
+    mentions = sum(g in entities for count in counts for g in count)
+    facts = set()
+    for c in chunks:
+        for s in c:
+            found, i = [], 0
+            while i < len(s):
+                best = max((n for n in range(1, b + 1) if i + n <= len(s) and " ".join(s[i:i + n]) in entities), default=0)
+                if best:
+                    found.append((i, i + best, " ".join(s[i:i + best])))
+                i += best or 1
+            for (_, x, head), (y, _, tail) in zip(found, found[1:]):
+                if head != tail:
+                    facts.add((head, " ".join(s[x:y][:12]) or "next to", tail))
+    return entities, mentions, facts
+
+for b, tau, er, once in [(3, .5, "relative", "names"), (1, .3, "relative", "all"), (5, .7, "relative", "none"),
+                         (3, .04, "literal", "all"), (2, .5, "relative", "all")]:
+    subprocess.run([os.environ["QUIPU"], "index", "--quiet", "--embedder", "hash", "-s", "s", "-o", "graph=text", "-o", f"b={b}",
+                    "-o", f"tau={tau}", "-o", f"er={er}", "-o", f"once={once}", "corpus.jsonl"], check=True, stdout=subprocess.DEVNULL)
+    stats = json.loads(subprocess.run([os.environ["QUIPU"], "stats", "-s", "s", "--json"], capture_output=True, check=True).stdout)
+    entities, mentions, facts = twin(b, tau, er == "literal", once == "all")
+    types = Counter(r for _, r, _ in facts)
+    assert entities and facts, (b, tau, er)
+    assert stats["entities"] == len(entities), (b, tau, er, stats["entities"], len(entities))
+    got = {k.lower(): 0 for k in stats["edge_types"]}
+    for k, n in stats["edge_types"].items():
+        got[k.lower()] += n
+    assert got.pop("contains") == mentions, (b, tau, er)
+    got.pop("next", None)
+    got.pop("synonym", None)
+    assert got == types, (b, tau, er, {k: (got.get(k), types.get(k)) for k in got.keys() | types.keys() if got.get(k) != types.get(k)})
+P
+python3 twin.py || fail "the twin draws another graph"
+
+# ---- one document gone, come, changed: as if never otherwise ----
+snapshot() { echo "$1/$(tr -d '\n' <"$1/CURRENT" | sed 's/ .*//')"; }
+mkdir one && cp texts/0*.txt texts/1*.txt one/
+$index -s fresh one >out
+cp texts/25.txt one/ && $index -s grown one >out
+$QUIPU delete --quiet -s grown one/25.txt >/dev/null
+cmp "$(snapshot fresh)" "$(snapshot grown)" || fail "a deleted text left a trace in the graph"
+rm one/25.txt && cp texts/26.txt one/05.txt && $index -s grown one >out && $index -s changed one >out
+cmp "$(snapshot grown)" "$(snapshot changed)" || fail "a changed text left a trace in the graph"
+$QUIPU check -s grown >/dev/null
+
+# ---- names, and what their words lead to ----
+mkdir notes
+echo 'Marie Curie was born in Warsaw. She lived in Paris with Pierre Curie.' >notes/a.txt
+echo 'Later Marie Curie taught physics in Paris.' >notes/b.txt
+for i in 1 2 3 4 5 6; do echo "The knots of cord $i kept a record." >notes/$i.txt; done # what stands everywhere is no entity
+$index -s notes.s notes >out
+out=$($QUIPU retrieve -q --embedder hash -s notes.s -m lego:1 --json "Where was Marie Curie born?")
+printf '%s' "$out" | grep -q '"entities":\["marie curie"' || fail "the question's name was not found: $out"
+printf '%s' "$out" | grep -q 'warsaw' || fail "no path to Warsaw: $out"
+$QUIPU index --quiet --embedder hash -o graph=links -s notes.s notes >out
+$QUIPU stats -s notes.s --json | grep -q '"entities":0' || fail "graph=links left the texts' graph there"
+
+# ---- what texts may be like ----
+mkdir odd
+yes word | head -20000 | tr '\n' ' ' >odd/one_word.txt
+printf 'no end no stop %s' "$(seq -s ' and then ' 1 3000)" >odd/no_end.txt
+python3 -c 'print("knot rope " * 200000, end="")' >odd/line.txt
+printf 'int main(void)\n{\n    return knots[3] + ropes;\n}\n\n| knot | rope |\n|---|---|\n| 3 | 4 |\n' >odd/code.md
+printf 'الكيبو سجل من العقد. العقد في الحبل. الكيبو من بيرو.\n' >odd/arabic.txt
+printf '結び目の記録はキープと呼ばれる。結び目はロープにある。\n매듭 기록은 키푸라고 불린다. 매듭은 밧줄에 있다.\n' >odd/cjk.txt
+$index -s odd.s odd >out || fail "odd texts"
+$QUIPU check -s odd.s >/dev/null
+echo "a graph out of texts: as the twin draws it"
