@@ -87,6 +87,7 @@ typedef struct qp_link { /* what a person is shown of an edge */
     qp_id from, to;
     qp_str type;
     float weight;
+    qp_str text; /* what its file says of it besides, "key: value" lines; often empty */
 } qp_link;
 
 typedef struct qp_view {
@@ -112,8 +113,8 @@ typedef struct qp_view {
     /* Distinct neighbours over the walked types, self-loops none, both directions if the walk says so. */
     qp_code (*degree)(void *, const qp_id *, uint32_t n, qp_walk, uint32_t *out, qp_err *);
     /* What a node is found by, and what models read: title, heading path and text, one a line (qp_indexed_text); the last
-     * about.to - about.from bytes are the chunk's own text. Of an edge: its type; of a
-     * triple: "head -> type -> tail". Of an entity: its name, then what is said of it. */
+     * about.to - about.from bytes are the chunk's own text. Of an edge: its type, then what its file says of
+     * it, a line each; of a triple: "head -> type -> tail; key: value". Of an entity: its name, then what is said of it. */
     qp_code (*text)(void *, qp_kind, const qp_id *, uint32_t n, qp_str *out, qp_arena *, qp_err *);
     /* n x dim floats of "node.dense", "edge.dense", "triple.dense", unit length; what has no vector gives zeros. Of
      * "node.head" and "edge.head": n x heads x head_dim, not of unit length. */

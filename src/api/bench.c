@@ -112,7 +112,7 @@ static qp_code fill(bench *b, qp_maker *m, qp_err *err)
     for (int64_t i = 0; !code && i < o->edges; i++) {
         qp_id from = (qp_id)qp_random_below(&b->random, (uint64_t)o->passages);
         qp_id to = (qp_id)qp_random_below(&b->random, (uint64_t)o->passages);
-        code = qp_maker_edge(m, from, to, QP_STR("link"), 1, err);
+        code = qp_maker_edge(m, from, to, QP_STR("link"), 1, QP_STR(""), err);
     }
     for (int64_t i = 0; !code && o->dim && i < o->passages; i++) {
         make_vector(b);

@@ -54,6 +54,8 @@ static yyjson_mut_val *via_of(writer *w, const qp_hit *hit)
         if (by_edge) {
             add_text(w, step, "relation", link.type);
             yyjson_mut_obj_add_bool(w->doc, step, "forward", link.from == h->from->id);
+            if (link.text.n)
+                add_text(w, step, "properties", link.text);
         }
         yyjson_mut_arr_prepend(via, step);
     }
@@ -106,6 +108,8 @@ static yyjson_mut_val *edge_of(writer *w, const qp_hit *hit)
     add_text(w, object, "source", about[0].name);
     add_text(w, object, "relation", link.type);
     add_text(w, object, "target", about[1].name);
+    if (link.text.n)
+        add_text(w, object, "properties", link.text);
     yyjson_mut_obj_add_real(w->doc, object, "score", (double)hit->score);
     return object;
 }

@@ -139,3 +139,11 @@ void qp_buf_free(qp_buf *b)
     free(b->at);
     *b = (qp_buf){0};
 }
+
+bool qp_str_has_lines(qp_str text, qp_str lines)
+{
+    for (qp_str rest = text; rest.n; qp_str_split(rest, '\n', &rest))
+        if (qp_str_starts(rest, lines) && (rest.n == lines.n || rest.at[lines.n] == '\n'))
+            return true;
+    return false;
+}

@@ -27,6 +27,7 @@ static inline bool qp_str_eq(qp_str a, qp_str b)
 /* Byte order, shorter first on a common prefix: <0, 0, >0. */
 int qp_str_cmp(qp_str a, qp_str b);
 bool qp_str_starts(qp_str s, qp_str prefix);
+bool qp_str_has_lines(qp_str text, qp_str lines); /* are these there, as whole lines? */
 bool qp_str_ends(qp_str s, qp_str suffix);
 /* Without ASCII white space at both ends. */
 qp_str qp_str_trim(qp_str s);

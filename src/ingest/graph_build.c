@@ -46,6 +46,7 @@ void qp_build_close(qp_build *b)
         return;
     qp_sorter_close(b->known);
     qp_scratch_close(b->log);
+    qp_scratch_close(b->said);
     qp_map_free(b->names);
     qp_map_free(b->relations);
     qp_arena_free(b->mem);
@@ -187,22 +188,37 @@ static qp_code relation_of(qp_build *b, qp_str id, struct relation **out, qp_err
     return QP_OK;
 }
 
+/* Waits beside the triple, which is logged next. */
+static qp_code log_text(qp_build *b, qp_str text, qp_err *err)
+{
+    const struct said said = {b->triples, text.n};
+    qp_code code = b->said ? QP_OK : qp_scratch_open(b->folder, b->budget / 16, &b->said, err);
+
+    code = code ? code : qp_scratch_add(b->said, &said, sizeof said, err);
+    return code ? code : qp_scratch_add(b->said, text.at, text.n, err);
+}
+
 qp_code qp_build_triple(qp_build *b, const qp_triple *t, qp_err *err)
 {
     struct logged logged = {.weight = t->weight + 0.0f}; /* -0 is 0 */
     struct relation *relation = NULL;
+    bool cut = t->text.n > QP_BUILD_TEXT;
     qp_code code = check(t->head, "a head", false, err);
 
     code = code ? code : check(t->relation, "a relation", false, err);
     code = code ? code : check(t->tail, "a tail", false, err);
     if (!code && !(isfinite(t->weight) && t->weight >= 0))
         code = qp_fail(err, QP_INPUT, "wanted a weight that is a number of at least 0, found %g", t->weight);
+    code = code || cut ? code : check(t->text, "an edge's text", true, err);
     code = code ? code : make_room(b, err);
     code = code ? code : relation_of(b, t->relation, &relation, err);
     code = code ? code : number_of(b, t->head, &logged.head, err);
     code = code ? code : number_of(b, t->tail, &logged.tail, err);
+    if (!code && t->text.n && !cut)
+        code = log_text(b, t->text, err);
     if (code)
         return code;
+    b->texts_cut += cut;
     relation->used = true;
     logged.relation = (uint32_t)(relation - b->relation);
     b->named[logged.head].mentioned = b->named[logged.tail].mentioned = true;

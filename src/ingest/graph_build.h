@@ -11,7 +11,7 @@
 
 #include "ingest/triples.h"
 
-/* Limits: 2^32 - 2 entities, 65,535 relations with 64 MiB of names, a name of 1 MiB, an entity's text of 1 MiB. */
+/* Limits: 2^32 - 2 entities, 65,535 relations with 64 MiB of names, a name of 1 MiB, a text of an entity or a triple of 1 MiB. */
 enum { QP_BUILD_NAME = 1 << 20, QP_BUILD_TEXT = 1 << 20, QP_BUILD_RELATIONS = 1 << 20 };
 
 typedef struct qp_build qp_build;
@@ -37,8 +37,9 @@ typedef struct qp_build_out {
     /* Names are unique in a scope: of several ids with one name the first (in byte order of ids) has it, the others are
      * called "name (id)". Texts are joined by line breaks, each once; what is beyond the limit is left out. */
     qp_code (*entity)(void *ctx, qp_str scope, qp_str name, qp_str text, qp_err *);
-    /* Of triples given several times the heaviest. Self-loops are triples. */
-    qp_code (*triple)(void *ctx, uint32_t head, uint32_t relation, uint32_t tail, float weight, qp_err *);
+    /* Of triples given several times the heaviest, with the texts of all, joined as those of entities. Self-loops are
+     * triples. */
+    qp_code (*triple)(void *ctx, uint32_t head, uint32_t relation, uint32_t tail, float weight, qp_str text, qp_err *);
     void *ctx;
 } qp_build_out;
 
@@ -47,7 +48,7 @@ typedef struct qp_build_counts {
     uint64_t duplicates; /* triples given more than once: the times beyond the first */
     uint64_t self_loops; /* among triples */
     uint64_t renamed;    /* entities and relations whose name another one has, too */
-    uint64_t texts_cut;  /* texts of entities left out beyond the limit */
+    uint64_t texts_cut;  /* texts left out beyond the limit */
     uint64_t spilled;    /* bytes of temporary files */
 } qp_build_counts;
 

@@ -7,7 +7,7 @@ enum {
     LOOK = 1 << 14, /* records between two looks */
     BLOCK = 1024,   /* triples read at once */
     TRIPLE = 16,    /* bytes of a triple's record: head, tail, relation, weight, the highest byte of each first, as the
-                       order of weights from 0 up is that of their bits */
+                       order of weights from 0 up is that of their bits; then its text */
     SAME = 12       /* of them what makes two triples one */
 };
 
@@ -72,13 +72,44 @@ static void key_of(char key[TRIPLE], const struct logged *t, const uint32_t *tab
     qp_key_put32(key + 12, weight);
 }
 
+struct texts { /* those that waited, read along with their triples */
+    const qp_scratch *from;
+    uint64_t at;
+    struct said next;
+};
+
+/* The next one's triple; UINT64_MAX: there is none. */
+static qp_code look_ahead(struct texts *t, qp_err *err)
+{
+    t->next.triple = UINT64_MAX;
+    if (!t->from || t->at >= qp_scratch_size(t->from))
+        return QP_OK;
+    qp_code code = qp_scratch_read(t->from, t->at, &t->next, sizeof t->next, err);
+    t->at += sizeof t->next;
+    return code;
+}
+
+/* Appends the text of this triple, if it has one. */
+static qp_code take_text(struct texts *t, uint64_t triple, qp_buf *out, qp_err *err)
+{
+    if (t->next.triple != triple)
+        return QP_OK;
+    char *text = qp_buf_room(out, (size_t)t->next.n);
+    qp_code code = text ? qp_scratch_read(t->from, t->at, text, (size_t)t->next.n, err) : qp_oom(err);
+    out->n += code ? 0 : (size_t)t->next.n;
+    t->at += t->next.n;
+    return code ? code : look_ahead(t, err);
+}
+
 /* Triples as they waited to places, a dictionary at a time. */
 static qp_code place_triples(qp_build *b, qp_sorter *places, const uint32_t *relation, qp_sorter *sorted, qp_err *err)
 {
     struct logged block[BLOCK];
+    struct texts texts = {.from = b->said};
     uint64_t at = 0;
     qp_code code = qp_sorter_sort(places, err);
 
+    code = code ? code : look_ahead(&texts, err);
     for (size_t i = 0; i < b->n_dictionaries && !code; i++) {
         const struct dictionary *d = &b->dictionaries[i];
         uint32_t *table = calloc((size_t)d->names + 1, sizeof *table);
@@ -89,7 +120,11 @@ static qp_code place_triples(qp_build *b, qp_sorter *places, const uint32_t *rel
             for (size_t j = 0; j < n && !code; j++) {
                 char key[TRIPLE];
                 key_of(key, &block[j], table, relation);
-                code = qp_sorter_add(sorted, (qp_str){key, TRIPLE}, err);
+                qp_buf_clear(&b->record);
+                qp_buf_add(&b->record, key, TRIPLE);
+                code = take_text(&texts, at / sizeof *block + j, &b->record, err);
+                if (!code)
+                    code = b->record.oom ? qp_oom(err) : qp_sorter_add(sorted, qp_buf_view(&b->record), err);
                 code = code ? code : qp_build_look(b, err);
             }
             at += n * sizeof *block;
@@ -100,7 +135,8 @@ static qp_code place_triples(qp_build *b, qp_sorter *places, const uint32_t *rel
     return code;
 }
 
-static qp_code put_triple(const char key[TRIPLE], const qp_build_out *out, qp_build_counts *counts, qp_err *err)
+static qp_code put_triple(const char key[TRIPLE], const qp_buf *text, const qp_build_out *out, qp_build_counts *counts,
+                          qp_err *err)
 {
     uint32_t bits = qp_key_get32(key + 12);
     float weight;
@@ -108,7 +144,22 @@ static qp_code put_triple(const char key[TRIPLE], const qp_build_out *out, qp_bu
     memcpy(&weight, &bits, sizeof weight);
     counts->triples++;
     counts->self_loops += !memcmp(key, key + 4, 4);
-    return out->triple(out->ctx, qp_key_get32(key), qp_key_get32(key + 8), qp_key_get32(key + 4), weight, err);
+    return out->triple(out->ctx, qp_key_get32(key), qp_key_get32(key + 8), qp_key_get32(key + 4), weight,
+                       qp_buf_view(text), err);
+}
+
+/* Texts of equal triples, each once. */
+static qp_code join_text(qp_buf *all, qp_str text, qp_build_counts *counts, qp_err *err)
+{
+    if (!text.n || qp_str_has_lines(qp_buf_view(all), text))
+        return QP_OK;
+    bool cut = all->n + 1 + text.n > QP_BUILD_TEXT;
+    counts->texts_cut += cut;
+    if (all->n && !cut)
+        qp_buf_char(all, '\n');
+    if (!cut)
+        qp_buf_str(all, text);
+    return all->oom ? qp_oom(err) : QP_OK;
 }
 
 /* Of equal ones the last, which is the heaviest. */
@@ -118,6 +169,7 @@ static qp_code put_triples(qp_build *b, qp_sorter *sorted, const qp_build_out *o
     char before[TRIPLE] = {0};
     bool any = false;
     qp_str r;
+    qp_buf text = {0};
     qp_code code = qp_sorter_sort(sorted, err);
 
     while (!code) {
@@ -125,15 +177,20 @@ static qp_code put_triples(qp_build *b, qp_sorter *sorted, const qp_build_out *o
         if (code || !r.at)
             break;
         b->tell.done++;
-        if (any && memcmp(before, r.at, SAME))
-            code = put_triple(before, out, counts, err);
-        else
+        if (any && memcmp(before, r.at, SAME)) {
+            code = put_triple(before, &text, out, counts, err);
+            qp_buf_clear(&text);
+        } else {
             counts->duplicates += any;
+        }
         any = true;
+        code = code ? code : join_text(&text, qp_str_slice(r, TRIPLE, r.n), counts, err);
         memcpy(before, r.at, TRIPLE);
         code = code ? code : qp_build_look(b, err);
     }
-    return code || !any ? code : put_triple(before, out, counts, err);
+    code = code || !any ? code : put_triple(before, &text, out, counts, err);
+    qp_buf_free(&text);
+    return code;
 }
 
 qp_code qp_build_finish(qp_build *b, const qp_build_out *out, qp_build_counts *counts, qp_err *err)

@@ -22,6 +22,11 @@ struct logged {          /* a triple as it waits */
     uint32_t relation; /* place in qp_build.relation */
 };
 
+struct said {
+    uint64_t triple; /* how many were logged before it */
+    uint64_t n;      /* bytes of its text */
+};
+
 struct dictionary {     /* one that was full */
     uint64_t triples;   /* logged under it */
     uint32_t mentioned; /* names of it that are in triples */
@@ -57,6 +62,7 @@ struct qp_build {
     qp_buf record;
     qp_sorter *known;
     qp_scratch *log;
+    qp_scratch *said;  /* of triples with a text: struct said, then the text; null: none has one */
     qp_map *relations; /* id to place */
     struct relation *relation;
     size_t n_relations, cap_relations, relation_bytes;

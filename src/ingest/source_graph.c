@@ -40,7 +40,7 @@ static qp_code digest_of(qp_job *job, qp_digest *out, qp_err *err)
         part[i] = qp_str_of(each[i].hex);
     }
     if (!code) {
-        part[job->n_graph] = QP_STR("graph 1"); /* a new number where the readers change what they give */
+        part[job->n_graph] = QP_STR("graph 2"); /* a new number where the readers change what they give */
         *out = qp_digest_parts(part, job->n_graph + 1);
     }
     return code;
@@ -58,9 +58,10 @@ static qp_code put_entity(void *ctx, qp_str scope, qp_str name, qp_str text, qp_
     return qp_graph_entity(ctx, scope, name, text, err);
 }
 
-static qp_code put_triple(void *ctx, uint32_t head, uint32_t relation, uint32_t tail, float weight, qp_err *err)
+static qp_code put_triple(void *ctx, uint32_t head, uint32_t relation, uint32_t tail, float weight, qp_str text,
+                          qp_err *err)
 {
-    return qp_graph_triple(ctx, head, relation, tail, weight, err);
+    return qp_graph_triple(ctx, head, relation, tail, weight, text, err);
 }
 
 static void tell_counts(qp_job *job, const char *source, const qp_triples_report *read, const qp_build_counts *built)

@@ -13,6 +13,7 @@
 typedef struct qp_triple {       /* strings live for the call */
     qp_str head, relation, tail; /* ids; what a reader is shown of them may be told apart from them (qp_entity) */
     float weight;                /* finite, >= 0; 1 where nothing is said */
+    qp_str text;                 /* what is said of it besides, "key: value" lines; or empty */
 } qp_triple;
 
 typedef struct qp_entity { /* what is known of an id; what stands in several calls comes together */
@@ -44,11 +45,12 @@ typedef enum qp_triples_kind {
     /* CSV with a header. Nodes: id (id, _id, node, node_id, :ID) and name (name, label, title), one of them at least; all
      * columns are the text. Edges: ends (source, src, from, head, subject, start, :START_ID; target, dst, to, tail,
      * object, end, :END_ID), relation (type, relation, label, predicate, rel, :TYPE; "link" where there is none),
-     * weight; other columns are not kept. */
+     * weight; all other columns are the text. */
     QP_TRIPLES_NODES,
     QP_TRIPLES_EDGES,
     /* XML, read as a stream: nodes with their data as text, the data key called name, label or title being the name;
-     * edges with a data key called type, relation, label, predicate, rel or name (else "link") and weight. */
+     * edges with a data key called type, relation, label, predicate, rel or name (else "link") and weight, other data
+     * as text. */
     QP_TRIPLES_GRAPHML,
     /* graphs.jsonl: {"_id": question, "triples": [[head, relation, tail], ...]} a line, each a scope; a fourth item is a
      * weight. */

@@ -50,8 +50,8 @@ static void add_column(qp_buf *out, qp_str column, qp_str value)
     qp_buf_fmt(out, "%.*s: %.*s\n", (int)column.n, column.at, (int)value.n, value.at);
 }
 
-/* "column: value" lines of all columns but one. The records' own "text", where it only repeats all of them, is none. */
-static void describe(yyjson_val *row, const yyjson_val *but, qp_buf *all, qp_buf *out)
+/* "column: value" lines of all columns but some. The records' own "text", where it only repeats all of them, is none. */
+static void describe(yyjson_val *row, yyjson_val *const *but, int n_but, qp_buf *all, qp_buf *out)
 {
     qp_str text = text_of(yyjson_obj_get(row, "text"));
     size_t i, n;
@@ -63,7 +63,10 @@ static void describe(yyjson_val *row, const yyjson_val *but, qp_buf *all, qp_buf
         if (qp_str_eq(text_of(key), QP_STR("text")))
             continue;
         add_column(all, text_of(key), text_of(value));
-        if (key != but)
+        bool told = false;
+        for (int b = 0; b < n_but; b++)
+            told |= key == but[b];
+        if (!told)
             add_column(out, text_of(key), text_of(value));
     }
     if (text.n && !qp_str_eq(text, qp_buf_view(all)))
@@ -77,7 +80,7 @@ static qp_code take_node(qp_reading_triples *r, yyjson_val *row, qp_err *err)
 
     if (!id.key && !name.key)
         return qp_reading_left_out(r, err, "wanted a node with a column id or name, found neither");
-    describe(row, name.key ? name.key : id.key, &all, &text);
+    describe(row, name.key ? &name.key : &id.key, 1, &all, &text);
     qp_entity e = {.id = id.key ? id.value : name.value, .name = name.value, .text = qp_buf_view(&text)};
     qp_code code = all.oom || text.oom ? qp_oom(err) : qp_reading_entity(r, e, err);
     qp_buf_free(&all);
@@ -88,16 +91,23 @@ static qp_code take_node(qp_reading_triples *r, yyjson_val *row, qp_err *err)
 static qp_code take_edge(qp_reading_triples *r, yyjson_val *row, qp_err *err)
 {
     struct cell source = find(row, sources), target = find(row, targets), relation = find(row, relations);
-    qp_str weight = find(row, weights).value;
-    qp_triple t = {source.value, relation.key ? relation.value : QP_STR("link"), target.value, 1};
+    struct cell weight = find(row, weights);
+    yyjson_val *const told[] = {source.key, target.key, relation.key, weight.key};
+    qp_triple t = {source.value, relation.key ? relation.value : QP_STR("link"), target.value, 1, {0}};
+    qp_buf all = {0}, text = {0};
 
     if (!source.key || !target.key)
         return qp_reading_left_out(r, err, "wanted an edge with columns source and target, found no %s",
                                    source.key ? "target" : "source");
-    if (!qp_weight_parse(weight, &t.weight))
+    if (!qp_weight_parse(weight.value, &t.weight))
         return qp_reading_left_out(r, err, "wanted a weight that is a number of at least 0, found '%.*s'",
-                                   (int)(weight.n < 40 ? weight.n : 40), weight.at);
-    return qp_reading_triple(r, t, NULL, err);
+                                   (int)(weight.value.n < 40 ? weight.value.n : 40), weight.value.at);
+    describe(row, told, 4, &all, &text);
+    t.text = qp_buf_view(&text);
+    qp_code code = all.oom || text.oom ? qp_oom(err) : qp_reading_triple(r, t, NULL, err);
+    qp_buf_free(&all);
+    qp_buf_free(&text);
+    return code;
 }
 
 static qp_code read_rows(qp_reading_triples *r, qp_code (*take)(qp_reading_triples *, yyjson_val *, qp_err *),

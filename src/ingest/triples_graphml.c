@@ -105,11 +105,12 @@ static void take_value(struct graphml *x, struct key *key, qp_str value)
         qp_buf_clear(&x->name);
         qp_buf_str(&x->name, value);
     }
-    if (x->edge && rank_of(key->name, weights) >= 0) {
+    bool weight = x->edge && rank_of(key->name, weights) >= 0;
+    if (weight) {
         qp_buf_clear(&x->weight);
         qp_buf_str(&x->weight, value);
     }
-    if (x->node && rank < 0 && value.n)
+    if (rank < 0 && !weight && value.n)
         qp_buf_fmt(&x->text, "%.*s: %.*s\n", (int)key->name.n, key->name.at, (int)value.n, value.at);
 }
 
@@ -124,9 +125,10 @@ static qp_code end_node(struct graphml *x, qp_err *err)
 static qp_code end_edge(struct graphml *x, qp_err *err)
 {
     qp_str weight = qp_buf_view(&x->weight);
-    qp_triple t = {qp_buf_view(&x->id), x->name.n ? qp_buf_view(&x->name) : QP_STR("link"), qp_buf_view(&x->target), 1};
+    qp_triple t = {qp_buf_view(&x->id), x->name.n ? qp_buf_view(&x->name) : QP_STR("link"), qp_buf_view(&x->target), 1,
+                   qp_buf_view(&x->text)};
 
-    if (x->name.oom || x->weight.oom)
+    if (x->name.oom || x->weight.oom || x->text.oom)
         return qp_oom(err);
     if (!qp_weight_parse(weight, &t.weight))
         return qp_reading_left_out(x->r, err, "wanted a weight that is a number of at least 0, found '%.*s'",

@@ -14,7 +14,7 @@ static qp_code take_line(qp_reading_triples *r, qp_str line, qp_err *err)
         return qp_reading_left_out(
             r, err, "wanted head, relation, tail and perhaps a weight parted by tabs, found %s%d field%s",
             rest.at ? "more than " : "", n, n == 1 ? "" : "s");
-    t = (qp_triple){field[0], field[1], field[2], 1};
+    t = (qp_triple){field[0], field[1], field[2], 1, {0}};
     if (!qp_weight_parse(field[3], &t.weight))
         return qp_reading_left_out(r, err, "wanted a weight that is a number of at least 0, found '%.*s'",
                                    (int)(field[3].n < 40 ? field[3].n : 40), field[3].at);

@@ -144,6 +144,15 @@ static qp_code check_rows(const qp_snapshot *s, qp_err *err)
     return code;
 }
 
+static qp_code check_said(const qp_snapshot *s, qp_err *err)
+{
+    for (uint64_t i = 0; i < s->info->said; i++)
+        if (s->said_edge[i] >= s->edges || (i && s->said_edge[i - 1] >= s->said_edge[i]))
+            return damaged(s, QP_S_SAID_EDGE, "edges are not in order", err);
+    return strings_lie_inside(s, s->said, (int)s->info->said) ? QP_OK
+                                                              : damaged(s, QP_S_SAID, "a text lies outside", err);
+}
+
 static qp_code check_vectors(const qp_snapshot *s, qp_err *err)
 {
     int8_t *code = malloc(s->dim ? s->dim : 1);
@@ -277,9 +286,9 @@ static qp_code check_learned(const qp_snapshot *s, qp_err *err)
 qp_code qp_snapshot_check(const qp_snapshot *s, qp_err *err)
 {
     static qp_code (*const checks[])(const qp_snapshot *,
-                                     qp_err *) = {qp_snapshot_sums, check_documents, check_entities,
-                                                  check_edges,      check_rows,      check_vectors,
-                                                  check_ann,        check_postings,  check_learned};
+                                     qp_err *) = {qp_snapshot_sums, check_documents, check_entities, check_edges,
+                                                  check_rows,       check_said,      check_vectors,  check_ann,
+                                                  check_postings,   check_learned};
     qp_code code = QP_OK;
     for (size_t i = 0; !code && i < sizeof checks / sizeof *checks; i++)
         code = checks[i](s, err);

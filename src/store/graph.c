@@ -161,7 +161,9 @@ qp_code qp_graph_entity(qp_graph_put *g, qp_str scope, qp_str name, qp_str text,
     return code;
 }
 
-qp_code qp_graph_triple(qp_graph_put *g, uint32_t head, uint32_t relation, uint32_t tail, float weight, qp_err *err)
+/* Weights are 0 or above, so a sign says that a text follows. */
+qp_code qp_graph_triple(qp_graph_put *g, uint32_t head, uint32_t relation, uint32_t tail, float weight, qp_str text,
+                        qp_err *err)
 {
     if (head >= g->count[QP_GRAPH_ENTITIES] || tail >= g->count[QP_GRAPH_ENTITIES] ||
         relation >= g->count[QP_GRAPH_RELATIONS] || !isfinite(weight) || weight < 0)
@@ -169,7 +171,10 @@ qp_code qp_graph_triple(qp_graph_put *g, uint32_t head, uint32_t relation, uint3
     qp_code code = turn_to(g, QP_GRAPH_TRIPLES, err);
     const uint32_t numbers[3] = {head, relation, tail};
     qp_buf_add(&g->piece, numbers, sizeof numbers);
+    weight = copysignf(weight, text.n ? -1 : 1);
     qp_buf_add(&g->piece, &weight, sizeof weight);
+    if (text.n)
+        add_string(&g->piece, text);
     return code;
 }
 
@@ -361,7 +366,10 @@ static bool read_triple(qp_graph_reader *r, qp_graph_record *out)
     out->head = numbers[0];
     out->relation = numbers[1];
     out->tail = numbers[2];
-    return isfinite(out->weight) && out->weight >= 0;
+    out->text = (qp_str){"", 0};
+    bool more = signbit(out->weight);
+    out->weight = fabsf(out->weight);
+    return isfinite(out->weight) && (!more || read_string(r, &out->text));
 }
 
 static bool read_mention(qp_graph_reader *r, qp_graph_record *out)

@@ -53,17 +53,6 @@ static int order(const qp_graph_record *a, const qp_graph_record *b)
     return scope ? scope : qp_str_cmp(a->name, b->name);
 }
 
-/* Is it there already, as whole lines? */
-static bool says(qp_str text, qp_str more)
-{
-    for (qp_str rest = text; rest.n;)
-        if (rest.n >= more.n && qp_str_starts(rest, more) && (rest.n == more.n || rest.at[more.n] == '\n'))
-            return true;
-        else
-            qp_str_split(rest, '\n', &rest);
-    return false;
-}
-
 /* The entity that comes first in any graph, out of all that have it. */
 static qp_code merge_one(qp_graph_merge *m, const struct part *first, qp_err *err)
 {
@@ -82,7 +71,7 @@ static qp_code merge_one(qp_graph_merge *m, const struct part *first, qp_err *er
         if (p->met >= p->is.entities)
             return qp_fail(err, QP_STORE, "truth.db: is damaged: a graph has more entities than it says");
         p->number[p->met++] = m->entities;
-        if (p->now.text.n && !says(qp_buf_view(&m->text), p->now.text)) {
+        if (p->now.text.n && !qp_str_has_lines(qp_buf_view(&m->text), p->now.text)) {
             if (m->text.n)
                 qp_buf_char(&m->text, '\n');
             qp_buf_str(&m->text, p->now.text);
@@ -154,7 +143,7 @@ static qp_code give_edges(qp_graph_merge *m, struct part *p, qp_err *err)
             code = qp_fail(err, QP_STORE, "truth.db: is damaged: a triple of a graph names what is not there");
         else
             code = m->out->edge(m->out->ctx, p->number[is.head], p->relation[is.relation], p->number[is.tail],
-                                is.weight, err);
+                                is.weight, is.text, err);
     }
     qp_graph_close(r);
     return code;

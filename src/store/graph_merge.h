@@ -11,7 +11,7 @@ typedef struct qp_graph_merge qp_graph_merge;
 typedef struct qp_merged { /* what is called, in order; null: not wanted */
     qp_code (*entity)(void *ctx, qp_str scope, qp_str name, qp_str text,
                       qp_err *); /* its number: how many came before */
-    qp_code (*edge)(void *ctx, uint32_t head, qp_str relation, uint32_t tail, float weight, qp_err *);
+    qp_code (*edge)(void *ctx, uint32_t head, qp_str relation, uint32_t tail, float weight, qp_str text, qp_err *);
     qp_code (*mention)(void *ctx, uint32_t entity, int64_t document, uint32_t chunk, qp_err *);
     void *ctx;
 } qp_merged;

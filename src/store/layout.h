@@ -10,7 +10,7 @@
 
 #define QP_SNAPSHOT_MAGIC "quipu\n\x1a" /* with its NUL 8 bytes; a transfer that changes line ends breaks it */
 
-enum { QP_SNAPSHOT_VERSION = 4, QP_SECTION_ALIGN = 64, QP_BLOCK = 128 /* postings a block */, QP_IMPACT = 4096 };
+enum { QP_SNAPSHOT_VERSION = 5, QP_SECTION_ALIGN = 64, QP_BLOCK = 128 /* postings a block */, QP_IMPACT = 4096 };
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "snapshots are read where they are mapped: little endian machines only"
@@ -52,6 +52,8 @@ typedef enum qp_section {
     QP_S_HEAD_CODES,       /* i8 x nodes x heads x head_dim: attention heads' outputs / scale; empty without them */
     QP_S_HEAD_SCALES,      /* f32 x nodes x heads; 0: the node has none */
     QP_S_TYPE_HEADS,       /* f32 x types x heads x head_dim: of a relation's name */
+    QP_S_SAID_EDGE,        /* u32 x said: edges of which something is said, rising */
+    QP_S_SAID,             /* qp_ref x said: what */
     QP_SECTIONS
 } qp_section;
 
@@ -83,6 +85,7 @@ typedef struct qp_info {
     uint64_t ann_entry[2]; /* where a search starts among passages, among entities; UINT32_MAX: no ann there */
     uint64_t learned, learned_blocks; /* terms of the sparse encoder, blocks of their postings */
     uint64_t heads, head_dim;         /* of the attention vectors; 0: there are none */
+    uint64_t said;                    /* edges of which something is said */
     qp_ref embedder, language, sparse, attention;
 } qp_info;
 
@@ -127,7 +130,7 @@ typedef struct qp_block_entry {
 
 _Static_assert(sizeof(qp_head) == 32 && sizeof(qp_toc_entry) == 24 && sizeof(qp_document_entry) == 120 &&
                    sizeof(qp_node_entry) == 56 && sizeof(qp_term_entry) == 32 && sizeof(qp_block_entry) == 24 &&
-                   sizeof(qp_info) == 248 && sizeof(qp_learned_entry) == 16,
+                   sizeof(qp_info) == 256 && sizeof(qp_learned_entry) == 16,
                "no hidden padding in a file");
 
 #endif

@@ -9,23 +9,27 @@ struct link {
     uint32_t from, to;
     uint32_t type; /* in order of arrival; in order of name once written */
     float weight;
+    uint32_t said; /* 0: nothing; else the place among the texts, from 1 */
 };
 
 struct qp_links {
     struct link *at;
     size_t n, cap;
-    qp_map *types;
-    uint32_t *order; /* of the types, by name; once written */
+    qp_map *types, *texts; /* as edges share types, they share texts: "source: Wikipedia" */
+    uint32_t *order;       /* of the types, by name; once written */
 };
 
 qp_links *qp_links_new(void)
 {
     qp_links *l = calloc(1, sizeof *l);
-    if (l && !(l->types = qp_map_new())) {
-        free(l);
+    if (!l)
         return NULL;
-    }
-    return l;
+    l->types = qp_map_new();
+    l->texts = qp_map_new();
+    if (l->types && l->texts)
+        return l;
+    qp_links_free(l);
+    return NULL;
 }
 
 void qp_links_free(qp_links *l)
@@ -33,26 +37,51 @@ void qp_links_free(qp_links *l)
     if (!l)
         return;
     qp_map_free(l->types);
+    qp_map_free(l->texts);
     free(l->order);
     free(l->at);
     free(l);
 }
 
-qp_code qp_links_add(qp_links *l, uint32_t from, uint32_t to, qp_str type, float weight, qp_err *err)
+/* The text's place, from 1; 0 of an empty one. */
+static qp_code text_place(qp_links *l, qp_str text, uint32_t *place, qp_err *err)
 {
     bool added;
+    uint64_t *slot = text.n ? qp_map_put(l->texts, text, &added) : NULL;
+    *place = 0;
+    if (text.n && !slot)
+        return qp_oom(err);
+    if (slot && added)
+        *slot = qp_map_size(l->texts);
+    if (slot)
+        *place = (uint32_t)*slot;
+    return QP_OK;
+}
+
+static qp_str text_at(const qp_links *l, uint32_t place)
+{
+    return place ? qp_map_key(l->texts, place - 1) : (qp_str){"", 0};
+}
+
+qp_code qp_links_add(qp_links *l, uint32_t from, uint32_t to, qp_str type, float weight, qp_str text, qp_err *err)
+{
+    bool added;
+    uint32_t said;
     uint64_t *slot = qp_map_put(l->types, type, &added);
     if (!slot)
         return qp_oom(err);
     if (added)
         *slot = qp_map_size(l->types) - 1;
+    qp_code code = text_place(l, text, &said, err);
+    if (code)
+        return code;
     if (l->n == UINT32_MAX - 1)
         return qp_fail(err, QP_INPUT, "an index of more than %u edges was asked for; make two", UINT32_MAX - 1);
     struct link *more = qp_array_room(l->at, l->n, &l->cap, sizeof *more);
     if (!more)
         return qp_oom(err);
     l->at = more;
-    l->at[l->n++] = (struct link){from, to, (uint32_t)*slot, weight};
+    l->at[l->n++] = (struct link){from, to, (uint32_t)*slot, weight, said};
     return QP_OK;
 }
 
@@ -86,7 +115,7 @@ static qp_code write_types(qp_links *l, qp_writer *w, qp_buf *strings, qp_info *
     return strings->oom ? qp_oom(err) : QP_OK;
 }
 
-static int by_ends(const void *a, const void *b)
+static int by_ends(const void *a, const void *b, void *links)
 {
     const struct link *x = a, *y = b;
     if (x->from != y->from)
@@ -95,22 +124,71 @@ static int by_ends(const void *a, const void *b)
         return x->to < y->to ? -1 : 1;
     if (x->type != y->type)
         return x->type < y->type ? -1 : 1;
-    return x->weight > y->weight ? -1 : x->weight < y->weight; /* the largest first: it stays */
+    if (x->weight != y->weight)
+        return x->weight > y->weight ? -1 : 1; /* the largest first: it stays */
+    return x->said == y->said ? 0 : qp_str_cmp(text_at(links, x->said), text_at(links, y->said));
 }
 
-static void sort_and_join(qp_links *l)
+static qp_code join_texts(qp_links *l, struct link *kept, const struct link *more, qp_err *err)
 {
+    qp_str a = text_at(l, kept->said), b = text_at(l, more->said);
+    if (!a.n)
+        kept->said = more->said;
+    if (!a.n || !b.n || qp_str_has_lines(a, b))
+        return QP_OK;
+    qp_buf both = {0};
+    qp_buf_fmt(&both, "%.*s\n%.*s", (int)a.n, a.at, (int)b.n, b.at);
+    qp_code code = both.oom ? qp_oom(err) : text_place(l, qp_buf_view(&both), &kept->said, err);
+    qp_buf_free(&both);
+    return code;
+}
+
+static qp_code sort_and_join(qp_links *l, qp_err *err)
+{
+    qp_code code = QP_OK;
     size_t n = 0;
     bool sorted = true; /* as those of a large graph are */
     for (size_t i = 1; sorted && i < l->n; i++)
-        sorted = by_ends(&l->at[i - 1], &l->at[i]) <= 0;
+        sorted = by_ends(&l->at[i - 1], &l->at[i], l) <= 0;
     if (!sorted)
-        qsort(l->at, l->n, sizeof *l->at, by_ends);
-    for (size_t i = 0; i < l->n; i++)
+        qsort_r(l->at, l->n, sizeof *l->at, by_ends, l);
+    for (size_t i = 0; !code && i < l->n; i++)
         if (!n || l->at[i].from != l->at[n - 1].from || l->at[i].to != l->at[n - 1].to ||
             l->at[i].type != l->at[n - 1].type)
             l->at[n++] = l->at[i];
+        else
+            code = join_texts(l, &l->at[n - 1], &l->at[i], err);
     l->n = n;
+    return code;
+}
+
+/* Of the edges that have a text, which they are, and the text's place; each text is kept once. */
+static qp_code write_said(const qp_links *l, qp_writer *w, qp_buf *strings, qp_info *info, qp_err *err)
+{
+    size_t n = qp_map_size(l->texts);
+    qp_ref *ref = calloc(n + 1, sizeof *ref);
+    if (!ref)
+        return qp_oom(err);
+    qp_writer_begin(w, QP_S_SAID_EDGE);
+    for (uint32_t i = 0; n && i < l->n; i++)
+        if (l->at[i].said) {
+            qp_writer_add(w, &i, sizeof i);
+            info->said++;
+        }
+    qp_writer_begin(w, QP_S_SAID);
+    for (size_t i = 0; n && i < l->n; i++) {
+        qp_ref *r = &ref[l->at[i].said];
+        if (!l->at[i].said)
+            continue;
+        if (!r->n) {
+            qp_str text = text_at(l, l->at[i].said);
+            *r = (qp_ref){strings->n, text.n};
+            qp_buf_str(strings, text);
+        }
+        qp_writer_add(w, r, sizeof *r);
+    }
+    free(ref);
+    return strings->oom ? qp_oom(err) : QP_OK;
 }
 
 static void write_columns(const qp_links *l, qp_writer *w)
@@ -195,9 +273,10 @@ static void write_rows(const qp_links *l, uint32_t nodes, qp_writer *w, uint64_t
 qp_code qp_links_write(qp_links *l, uint32_t nodes, qp_writer *w, qp_buf *strings, qp_info *info, qp_err *err)
 {
     qp_code code = write_types(l, w, strings, info, err);
+    code = code ? code : sort_and_join(l, err);
+    code = code ? code : write_said(l, w, strings, info, err);
     if (code)
         return code;
-    sort_and_join(l);
     info->edges = l->n;
     for (size_t i = 0; i < l->n; i++)
         info->crossing += (l->at[i].from < info->entity) != (l->at[i].to < info->entity);

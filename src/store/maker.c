@@ -135,13 +135,13 @@ qp_code qp_maker_entity(qp_maker *m, qp_str scope, qp_str name, qp_str text, qp_
     return m->strings.oom || m->nodes.oom ? qp_oom(err) : qp_lexicon_end(m->lexicon, err);
 }
 
-qp_code qp_maker_edge(qp_maker *m, qp_id from, qp_id to, qp_str type, float weight, qp_err *err)
+qp_code qp_maker_edge(qp_maker *m, qp_id from, qp_id to, qp_str type, float weight, qp_str text, qp_err *err)
 {
     m->stage = m->stage < 1 ? 1 : m->stage;
     if (m->stage > 1 || from >= m->info.nodes || to >= m->info.nodes)
         return qp_fail(err, QP_BUG, "snapshot: an edge %u -> %u of %llu nodes", from, to,
                        (unsigned long long)m->info.nodes);
-    return qp_links_add(m->links, from, to, type, weight, err);
+    return qp_links_add(m->links, from, to, type, weight, text, err);
 }
 
 static qp_code begin_vectors(qp_maker *m, qp_err *err)

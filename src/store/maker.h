@@ -39,7 +39,8 @@ qp_code qp_maker_document(qp_maker *, const qp_document *, qp_err *);
 /* text: what is said of it besides its name; may be empty. */
 qp_code qp_maker_entity(qp_maker *, qp_str scope, qp_str name, qp_str text, qp_err *);
 uint32_t qp_maker_nodes(const qp_maker *); /* so far: the id of the next document's first node */
-qp_code qp_maker_edge(qp_maker *, qp_id from, qp_id to, qp_str type, float weight, qp_err *);
+/* text: what is said of it besides; may be empty. */
+qp_code qp_maker_edge(qp_maker *, qp_id from, qp_id to, qp_str type, float weight, qp_str text, qp_err *);
 /* dim floats, or null for a node without one. */
 qp_code qp_maker_vector(qp_maker *, const float *, qp_err *);
 /* The next node's learned terms; null for a node without any. Weights below half of 1 / QP_IMPACT are left out. */

@@ -52,6 +52,8 @@ struct qp_snapshot {
     const uint8_t *ann_level;
     const uint64_t *ann_upper;
     const uint32_t *ann_base, *ann_links;
+    const uint32_t *said_edge;
+    const qp_ref *said;
     const qp_term_entry *term;
     const qp_learned_entry *learned;
     qp_postings words_of, learned_of; /* of term, of learned */

@@ -129,7 +129,7 @@ static qp_code add_edge(void *ctx, sqlite3_stmt *stmt, qp_err *err)
     if (!from || !to || tail < 0 || tail >= from->n || head < 0 || head >= to->n)
         return QP_OK;
     return qp_maker_edge(p->maker, from->first + (uint32_t)tail, to->first + (uint32_t)head, qp_truth_column(stmt, 4),
-                         (float)sqlite3_column_double(stmt, 5), err);
+                         (float)sqlite3_column_double(stmt, 5), QP_STR(""), err);
 }
 
 /* ---- vectors ---- */
@@ -243,10 +243,11 @@ static qp_code add_entity(void *ctx, qp_str scope, qp_str name, qp_str text, qp_
     return code ? code : tell(p, NULL, false, err);
 }
 
-static qp_code add_relation(void *ctx, uint32_t head, qp_str relation, uint32_t tail, float weight, qp_err *err)
+static qp_code add_relation(void *ctx, uint32_t head, qp_str relation, uint32_t tail, float weight, qp_str text,
+                            qp_err *err)
 {
     struct publishing *p = ctx;
-    return qp_maker_edge(p->maker, p->first_entity + head, p->first_entity + tail, relation, weight, err);
+    return qp_maker_edge(p->maker, p->first_entity + head, p->first_entity + tail, relation, weight, text, err);
 }
 
 /* An entity's document may have gone since. */
@@ -256,7 +257,8 @@ static qp_code add_mention(void *ctx, uint32_t entity, int64_t document, uint32_
     const struct place *in = place_of(p, document);
     if (!in || chunk >= in->n)
         return QP_OK;
-    return qp_maker_edge(p->maker, p->first_entity + entity, in->first + chunk, QP_STR(QP_CONTAINS), 1, err);
+    return qp_maker_edge(p->maker, p->first_entity + entity, in->first + chunk, QP_STR(QP_CONTAINS), 1, QP_STR(""),
+                         err);
 }
 
 /* What a model made of a text, or nothing; until the next call. */

@@ -43,6 +43,8 @@ static const char *const section_names[QP_SECTIONS] = {
     "head.codes",
     "head.scales",
     "type.heads",
+    "said.edge",
+    "said",
 };
 
 const char *qp_section_name(qp_section section)
@@ -107,6 +109,8 @@ static uint64_t size_wanted(const qp_info *i, qp_section section)
     case QP_S_HEAD_CODES: return i->nodes * i->heads * i->head_dim;
     case QP_S_HEAD_SCALES: return i->nodes * i->heads * 4;
     case QP_S_TYPE_HEADS: return i->types * i->heads * i->head_dim * 4;
+    case QP_S_SAID_EDGE: return i->said * 4;
+    case QP_S_SAID: return i->said * sizeof(qp_ref);
     case QP_S_LENGTHS:
     case QP_S_NORMS: return i->nodes * 4;
     case QP_S_VECTORS: return i->nodes * i->dim * 4;
@@ -135,8 +139,8 @@ static bool counts_fit(const qp_info *i)
            i->terms < UINT32_MAX && i->blocks < UINT32_MAX && i->learned < UINT32_MAX &&
            i->learned_blocks < UINT32_MAX && i->dim <= UINT16_MAX && i->coded <= 1 && i->entity <= i->nodes &&
            i->arcs <= 2 * (uint64_t)UINT32_MAX && i->type_vectors <= 1 && i->triple_vectors <= 1 && i->heads <= 1024 &&
-           i->head_dim <= 4096 && i->ann_m <= 1024 && i->ann_rows < UINT32_MAX && i->passage_words <= i->words &&
-           (!i->ann_m || i->coded) && (i->ann_m || !i->ann_rows);
+           i->head_dim <= 4096 && i->said <= i->edges && i->ann_m <= 1024 && i->ann_rows < UINT32_MAX &&
+           i->passage_words <= i->words && (!i->ann_m || i->coded) && (i->ann_m || !i->ann_rows);
 }
 
 static qp_code check_sections(qp_snapshot *s, qp_err *err)
@@ -209,6 +213,8 @@ static void point_into(qp_snapshot *s)
     s->learned_of = postings(s, QP_S_LEARNED_BLOCKS, s->info->learned_blocks, QP_S_LEARNED_POSTINGS);
     s->length = section(s, QP_S_LENGTHS);
     s->norm = section(s, QP_S_NORMS);
+    s->said_edge = section(s, QP_S_SAID_EDGE);
+    s->said = section(s, QP_S_SAID);
 }
 
 static char *copy_text(qp_str s)

@@ -65,11 +65,12 @@ static qp_str entity_name(const struct listing *l, uint32_t entity)
     return (qp_str){l->names.at + from, to - from};
 }
 
-static qp_code list_edge(void *ctx, uint32_t head, qp_str relation, uint32_t tail, float weight, qp_err *err)
+static qp_code list_edge(void *ctx, uint32_t head, qp_str relation, uint32_t tail, float weight, qp_str text,
+                         qp_err *err)
 {
     struct listing *l = ctx;
     bool added = false;
-    (void)weight;
+    (void)weight, (void)text; /* vectors are of head, relation and tail alone */
     if (!qp_map_put(l->relations, relation, &added))
         return qp_oom(err);
     qp_code code = added ? list_text(l, relation, err) : QP_OK;

@@ -239,6 +239,28 @@ static qp_str entity_text(const qp_snapshot *s, qp_id v, qp_arena *a)
     return qp_entity_text(a, qp_snapshot_string(s, e->name), said);
 }
 
+/* What its file says of an edge. */
+static qp_str said_of(const qp_snapshot *s, qp_id e)
+{
+    uint32_t low = 0, high = (uint32_t)s->info->said;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->said_edge[middle] < e)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s->info->said && s->said_edge[low] == e ? qp_snapshot_string(s, s->said[low]) : (qp_str){"", 0};
+}
+
+/* Its type, then what is said of it. */
+static qp_str edge_text(const qp_snapshot *s, qp_id e, qp_arena *a)
+{
+    qp_str type = s->edge_type[e] < s->types ? qp_snapshot_string(s, s->type[s->edge_type[e]]) : QP_STR("");
+    qp_str said = said_of(s, e);
+    return said.n ? qp_indexed_text(a, type, (qp_str){"", 0}, said) : type;
+}
+
 static qp_str triple_text(const qp_snapshot *s, qp_id e, qp_arena *a)
 {
     qp_id from = s->edge_from[e], to = s->edge_to[e];
@@ -247,6 +269,10 @@ static qp_str triple_text(const qp_snapshot *s, qp_id e, qp_arena *a)
     if (from < s->nodes && to < s->nodes && type < s->types)
         qp_triple_text(&text, qp_snapshot_string(s, s->node[from].name), qp_snapshot_string(s, s->type[type]),
                        qp_snapshot_string(s, s->node[to].name));
+    for (qp_str rest = said_of(s, e), line; rest.n;) {
+        line = qp_str_split(rest, '\n', &rest);
+        qp_buf_fmt(&text, "; %.*s", (int)line.n, line.at); /* a triple stays a line: writers are shown them in lists */
+    }
     qp_str out = text.oom ? (qp_str){0} : qp_arena_str(a, text.n ? qp_buf_view(&text) : QP_STR(""));
     qp_buf_free(&text);
     return out;
@@ -273,11 +299,9 @@ static qp_code text(void *self, qp_kind kind, const qp_id *ids, uint32_t n, qp_s
         if (ids[i] >= (kind == QP_NODE ? s->nodes : s->edges))
             return qp_fail(err, QP_BUG, "view: the text of %s %u is asked for", kind == QP_NODE ? "node" : "edge",
                            ids[i]);
-        uint32_t type = kind == QP_EDGE ? s->edge_type[ids[i]] : 0;
         out[i] = kind == QP_NODE     ? node_text(s, ids[i], a)
                  : kind == QP_TRIPLE ? triple_text(s, ids[i], a)
-                 : type < s->types   ? qp_snapshot_string(s, s->type[type])
-                                     : QP_STR("");
+                                     : edge_text(s, ids[i], a);
         if (!out[i].at)
             return qp_oom(err);
     }
@@ -362,7 +386,8 @@ static qp_code link_of(void *self, const qp_id *ids, uint32_t n, qp_link *out, q
             return qp_fail(err, QP_BUG, "view: edge %u of %u is asked for", ids[i], s->edges);
         uint32_t type = s->edge_type[ids[i]];
         out[i] = (qp_link){s->edge_from[ids[i]], s->edge_to[ids[i]],
-                           type < s->types ? qp_snapshot_string(s, s->type[type]) : QP_STR(""), s->edge_weight[ids[i]]};
+                           type < s->types ? qp_snapshot_string(s, s->type[type]) : QP_STR(""), s->edge_weight[ids[i]],
+                           said_of(s, ids[i])};
         if (out[i].from >= s->nodes || out[i].to >= s->nodes)
             return qp_snapshot_damaged(s, "edge.to", "an edge's end does not exist", err);
     }

@@ -23,10 +23,11 @@ static qp_code take_entity(void *ctx, qp_str scope, qp_str name, qp_str text, qp
     return take_name(ctx, name, err);
 }
 
-static qp_code take_triple(void *ctx, uint32_t head, uint32_t relation, uint32_t tail, float weight, qp_err *err)
+static qp_code take_triple(void *ctx, uint32_t head, uint32_t relation, uint32_t tail, float weight, qp_str text,
+                           qp_err *err)
 {
     (void)relation, (void)err;
-    if (head >= *(uint64_t *)ctx || tail >= *(uint64_t *)ctx || !(weight >= 0))
+    if (head >= *(uint64_t *)ctx || tail >= *(uint64_t *)ctx || !(weight >= 0) || qp_utf8_valid(text) != text.n)
         abort();
     return QP_OK;
 }

@@ -18,10 +18,14 @@ static inline qp_code take_entity(void *ctx, qp_str scope, qp_str name, qp_str t
     return QP_OK;
 }
 
-static inline qp_code take_triple(void *ctx, uint32_t head, uint32_t relation, uint32_t tail, float weight, qp_err *err)
+static inline qp_code take_triple(void *ctx, uint32_t head, uint32_t relation, uint32_t tail, float weight, qp_str text,
+                                  qp_err *err)
 {
     (void)err;
-    qp_buf_fmt(ctx, "T %u %u %u %g\n", head, relation, tail, weight);
+    qp_buf_fmt(ctx, "T %u %u %u %g", head, relation, tail, weight);
+    if (text.n)
+        qp_buf_fmt(ctx, " %.*s", (int)text.n, text.at);
+    qp_buf_char(ctx, '\n');
     return QP_OK;
 }
 

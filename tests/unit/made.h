@@ -169,7 +169,7 @@ static inline void make_file(const char *path, const struct made *how)
         char type[16];
         snprintf(type, sizeof type, "type%02u", (uint32_t)qp_random_below(&r, how->types));
         assert_int_equal(qp_maker_edge(m, (qp_id)qp_random_below(&r, n), (qp_id)qp_random_below(&r, n), qp_str_of(type),
-                                       (float)qp_random_below(&r, 4), NULL),
+                                       (float)qp_random_below(&r, 4), QP_STR(""), NULL),
                          QP_OK);
     }
     if (how->dim)

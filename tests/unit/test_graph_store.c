@@ -59,7 +59,8 @@ static void put(qp_store *s, const char *source, const sample *what)
         code = qp_graph_entity(p, QP_STR(""), qp_str_of(name_of(what->names[i])),
                                what->names[i] % 7 ? QP_STR("") : qp_str_of(source), &err);
     for (uint32_t i = 0; !code && i < what->m; i++)
-        code = qp_graph_triple(p, what->at[i].head, what->at[i].relation, what->at[i].tail, what->at[i].weight, &err);
+        code = qp_graph_triple(p, what->at[i].head, what->at[i].relation, what->at[i].tail, what->at[i].weight,
+                               QP_STR(""), &err);
     if (qp_graph_end(p, code, &err))
         fail_msg("%s", err.message);
 }
@@ -225,8 +226,8 @@ static void a_scope_is_a_graph_of_its_own(void **state)
     static const char *const scopes[] = {"", "q1", "q1", "q2"}, *const names[] = {"sun", "moon", "sun", "sun"};
     for (int i = 0; i < 4; i++)
         assert_int_equal(qp_graph_entity(p, qp_str_of(scopes[i]), qp_str_of(names[i]), QP_STR(""), NULL), QP_OK);
-    assert_int_equal(qp_graph_triple(p, 1, 0, 2, 1, NULL), QP_OK);
-    assert_int_equal(qp_graph_triple(p, 4, 0, 2, 1, NULL), QP_BUG); /* there is no fifth entity */
+    assert_int_equal(qp_graph_triple(p, 1, 0, 2, 1, QP_STR(""), NULL), QP_OK);
+    assert_int_equal(qp_graph_triple(p, 4, 0, 2, 1, QP_STR(""), NULL), QP_BUG); /* there is no fifth entity */
     assert_int_equal(qp_graph_end(p, QP_OK, NULL), QP_OK);
     qp_snapshot *s = publish(*state, store);
     qp_id first, id[2];
@@ -242,9 +243,46 @@ static void a_scope_is_a_graph_of_its_own(void **state)
     qp_store_close(store);
 }
 
+/* Two files tell of the same edge: both are kept, what both say once, and it is read where the edge is. */
+static void an_edge_has_its_text(void **state)
+{
+    static const char *const said[2][3] = {{"since: 1871", "", "by: Ann"}, {"until: 1880", "", "by: Ann"}};
+    static const char *const wanted[] = {"since: 1871\nuntil: 1880", "", "by: Ann"};
+    qp_store *store = open_store(*state);
+    for (int file = 0; file < 2; file++) {
+        qp_graph_put *p = NULL;
+        assert_int_equal(qp_graph_begin(store, file ? QP_STR("2") : QP_STR("1"), QP_STR("d"), &p, NULL, NULL), QP_OK);
+        assert_int_equal(qp_graph_relation(p, QP_STR("near"), NULL), QP_OK);
+        for (int i = 0; i < 4; i++)
+            assert_int_equal(qp_graph_entity(p, QP_STR(""), (qp_str){"abcd" + i, 1}, QP_STR(""), NULL), QP_OK);
+        for (uint32_t i = 0; i < 3; i++)
+            assert_int_equal(qp_graph_triple(p, i, 0, i + 1, 1, qp_str_of(said[file][i]), NULL), QP_OK);
+        assert_int_equal(qp_graph_end(p, QP_OK, NULL), QP_OK);
+    }
+    qp_snapshot *s = publish(*state, store);
+    qp_arena *mem = qp_arena_new();
+    for (qp_id e = 0; e < 3; e++) {
+        char edge[100], triple[100];
+        qp_str text;
+        qp_link link;
+        snprintf(edge, sizeof edge, "near%s%s", *wanted[e] ? "\n" : "", wanted[e]);
+        snprintf(triple, sizeof triple, "%c -> near -> %c%s", 'a' + (int)e, 'b' + (int)e,
+                 e ? e == 1 ? "" : "; by: Ann" : "; since: 1871; until: 1880");
+        assert_int_equal(s->view.link(s, &e, 1, &link, NULL), QP_OK);
+        assert_string_equal(qp_arena_str(mem, link.text).at, wanted[e]);
+        assert_int_equal(s->view.text(s, QP_EDGE, &e, 1, &text, mem, NULL), QP_OK);
+        assert_string_equal(qp_arena_str(mem, text).at, edge);
+        assert_int_equal(s->view.text(s, QP_TRIPLE, &e, 1, &text, mem, NULL), QP_OK);
+        assert_string_equal(qp_arena_str(mem, text).at, triple);
+    }
+    qp_arena_free(mem);
+    qp_snapshot_close(s);
+    qp_store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {HOLDS(two_graphs_are_one), HOLDS(what_is_gone_leaves_nothing),
-                                       HOLDS(a_scope_is_a_graph_of_its_own)};
+                                       HOLDS(a_scope_is_a_graph_of_its_own), HOLDS(an_edge_has_its_text)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

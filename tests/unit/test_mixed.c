@@ -196,7 +196,8 @@ static void halves_meet_across(void **state)
         const char *type;
     } edges[] = {{0, 1, "cites"}, {2, 3, "knows"}, {2, 0, QP_CONTAINS}, {2, 1, QP_CONTAINS}};
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(qp_maker_edge(m, edges[i].from, edges[i].to, qp_str_of(edges[i].type), 1, NULL), QP_OK);
+        assert_int_equal(qp_maker_edge(m, edges[i].from, edges[i].to, qp_str_of(edges[i].type), 1, QP_STR(""), NULL),
+                         QP_OK);
     if (qp_maker_finish(m, &err) || qp_snapshot_open_file(in(*state, "s"), 1, &s, &err) || qp_snapshot_check(s, &err))
         fail_msg("%s", err.message);
     static const char *const neighbours[][4] = {{"1", "0", "3", "2"}, {"12", "02", "013", "2"}};

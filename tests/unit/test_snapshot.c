@@ -132,10 +132,10 @@ static void repeats_of_an_edge_are_one(void **state)
     d.key = QP_STR("b");
     assert_int_equal(qp_maker_document(m, &d, NULL), QP_OK);
     assert_int_equal(qp_maker_document(m, &d, NULL), QP_BUG); /* out of order */
-    assert_int_equal(qp_maker_edge(m, 0, 1, QP_STR("t"), 1, NULL), QP_OK);
-    assert_int_equal(qp_maker_edge(m, 0, 1, QP_STR("t"), 3, NULL), QP_OK);
-    assert_int_equal(qp_maker_edge(m, 0, 1, QP_STR("s"), 2, NULL), QP_OK);
-    assert_int_equal(qp_maker_edge(m, 0, 2, QP_STR("s"), 2, NULL), QP_BUG);
+    assert_int_equal(qp_maker_edge(m, 0, 1, QP_STR("t"), 1, QP_STR(""), NULL), QP_OK);
+    assert_int_equal(qp_maker_edge(m, 0, 1, QP_STR("t"), 3, QP_STR(""), NULL), QP_OK);
+    assert_int_equal(qp_maker_edge(m, 0, 1, QP_STR("s"), 2, QP_STR(""), NULL), QP_OK);
+    assert_int_equal(qp_maker_edge(m, 0, 2, QP_STR("s"), 2, QP_STR(""), NULL), QP_BUG);
     assert_int_equal(qp_maker_finish(m, NULL), QP_OK);
     qp_snapshot *s;
     assert_int_equal(qp_snapshot_open_file(in(*state, "s.qp"), 1, &s, NULL), QP_OK);

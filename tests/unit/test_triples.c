@@ -310,6 +310,8 @@ static void csv(void **state)
     gives(*state, QP_TRIPLES_NODES, "personId:ID,name,text\n7,Ann,\"tall, kind\"\n",
           "E |Ann|personId:ID: 7\ntext: tall, kind\n", 0);
     gives(*state, QP_TRIPLES_EDGES, ":START_ID,:END_ID,:TYPE\na,b,KNOWS\n", "R KNOWS\nE |a|\nE |b|\nT 0 0 1 1\n", 0);
+    gives(*state, QP_TRIPLES_EDGES, "source,target,weight,since,by\na,b,2,1871,Ann\nb,a,1,,\na,b,1,1872,Ann\n",
+          "R link\nE |a|\nE |b|\nT 0 0 1 2 since: 1872\nby: Ann\nsince: 1871\nby: Ann\nT 1 0 0 1\n", 0);
     complains(*state, QP_TRIPLES_EDGES, "source,target\na,b\na,\n",
               "standard input:3: wanted an edge with columns source and target, found no target");
     complains(*state, QP_TRIPLES_EDGES, "source,target,weight\na,b,-2\n", "found '-2'");
@@ -324,15 +326,17 @@ static const char graphml[] = "<?xml version='1.0'?><graphml xmlns='http://graph
                               "<key id='d1' for='edge' attr.name='weight' attr.type='double'/>"
                               "<key id='d2' for='edge' attr.name='relation'><default>knows</default></key>"
                               "<key id='d3' for='node' attr.name='age'><default>30</default></key>"
+                              "<key id='d4' for='edge' attr.name='since'/>"
                               "<graph edgedefault='directed'>\n"
                               "<node id='n0'><data key='d0'>Ann &amp; co</data><data key='d3'>41</data></node>\n"
                               "<node id='n1'/>\n"
-                              "<edge source='n0' target='n1'><data key='d1'>2</data></edge>\n"
+                              "<edge source='n0' target='n1'><data key='d1'>2</data><data key='d4'>1871</data></edge>\n"
                               "<edge source='n1' target='n0'><data key='d2'>likes</data></edge>\n";
 
 static void xml(void **state)
 {
-    static const char lines[] = "R knows\nR likes\nE |Ann & co|age: 41\nid: n0\nE |n1|age: 30\nT 0 0 1 2\nT 1 1 0 1\n";
+    static const char lines[] =
+        "R knows\nR likes\nE |Ann & co|age: 41\nid: n0\nE |n1|age: 30\nT 0 0 1 2 since: 1871\nT 1 1 0 1\n";
     char file[2000];
 
     snprintf(file, sizeof file, "%s</graph></graphml>\n", graphml);

@@ -89,7 +89,7 @@ static void make(world *w, const char *dir, const char *question)
     }
     qsort(triple, FACTS, sizeof *triple, by_place);
     for (int i = 0; i < FACTS; i++)
-        assert_int_equal(qp_graph_triple(p, triple[i][0], triple[i][2], triple[i][1], 1, NULL), QP_OK);
+        assert_int_equal(qp_graph_triple(p, triple[i][0], triple[i][2], triple[i][1], 1, QP_STR(""), NULL), QP_OK);
     assert_int_equal(qp_graph_end(p, QP_OK, NULL), QP_OK);
     embed_all(store, QP_MADE_VECTOR, w->embedder);
     embed_all(store, QP_MADE_HEADS, w->attention);
