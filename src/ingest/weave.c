@@ -103,7 +103,7 @@ static qp_code put_all(qp_weave_work *w, qp_graph_put *put, const uint32_t *rela
     }
     for (size_t i = 0; !code && i < w->n_facts; i++)
         code = qp_graph_triple(put, place[w->fact[i].head], w->fact[i].relation, place[w->fact[i].tail],
-                               w->fact[i].weight, err);
+                               w->fact[i].weight, QP_STR(""), err);
     for (size_t i = 0; !code && i < w->n_mentions; i++)
         code = qp_graph_mention(put, place[w->mention[i].entity], w->mention[i].document, w->mention[i].chunk, err);
     return code;

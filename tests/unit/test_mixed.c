@@ -157,7 +157,8 @@ static void triples_are_facts(void **state)
         const char *type;
     } edges[] = {{1, 2, QP_SYNONYM}, {1, 2, "knows"}, {1, 0, QP_CONTAINS}, {2, 1, "likes"}};
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(qp_maker_edge(m, edges[i].from, edges[i].to, qp_str_of(edges[i].type), 1, NULL), QP_OK);
+        assert_int_equal(qp_maker_edge(m, edges[i].from, edges[i].to, qp_str_of(edges[i].type), 1, QP_STR(""), NULL),
+                         QP_OK);
     for (int i = 0; i < 3; i++)
         assert_int_equal(qp_maker_vector(m, NULL, NULL), QP_OK);
     if (qp_maker_finish(m, &err) || qp_snapshot_open_file(in(*state, "s"), 1, &s, &err) || qp_snapshot_check(s, &err))
