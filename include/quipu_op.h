@@ -205,6 +205,7 @@ typedef struct qp_query {
     qp_str scope;            /* whose own graph is walked: the question's id; empty: the shared one */
     qp_list started;         /* where a method on a graph started */
     qp_set extracted;        /* the subgraph it looked at, nodes and edges */
+    qp_str answer;           /* what a method answered by itself, an answer a line; empty: nothing */
     qp_str report;           /* what a writer said of the community around it; empty: nothing */
     uint32_t context_tokens; /* of what it would give a writer to read; 0: not counted */
     uint32_t model_passes;   /* cross-encoder passes so far */

@@ -15,7 +15,7 @@ qp_code qp_answer_make(qp_query *q, qp_set evidence, const qp_answer_options *op
         o.context_tokens = CONTEXT;
     if (!o.answer_tokens)
         o.answer_tokens = LONGEST;
-    if (evidence.paths.n)
+    if (evidence.paths.n || q->answer.n)
         return qp_answer_from_paths(q, evidence, &o, answer, err);
     bool extract = o.extract || !q->writer || !q->writer->generate;
     qp_sources sources = {0};

@@ -78,10 +78,13 @@ static qp_str paths_as_lines(telling *t)
 
 static void write(telling *t, const qp_answer_options *o, qp_answer *answer)
 {
-    const qp_field fields[] = {{"question", t->q->text}, {"items", paths_as_lines(t)}};
-    qp_str prompt = qp_prompt(t->q, o->prompt, "lego-reason.txt", fields, 2);
-    qp_str said = qp_write(t->q, prompt, (qp_sampling){.max_tokens = o->answer_tokens, .seed = o->seed});
-    if (t->q->err.code == QP_OK && t->q->writer->count) {
+    qp_str prompt = {0}, said = t->q->answer;
+    if (!said.n) {
+        const qp_field fields[] = {{"question", t->q->text}, {"items", paths_as_lines(t)}};
+        prompt = qp_prompt(t->q, o->prompt, "lego-reason.txt", fields, 2);
+        said = qp_write(t->q, prompt, (qp_sampling){.max_tokens = o->answer_tokens, .seed = o->seed});
+    }
+    if (t->q->err.code == QP_OK && prompt.n && t->q->writer->count) {
         t->q->writer->count(t->q->writer->self, &prompt, 1, &answer->prompt_tokens, &t->q->err);
         t->q->writer->count(t->q->writer->self, &said, 1, &answer->answer_tokens, &t->q->err);
     }
@@ -100,7 +103,7 @@ qp_code qp_answer_from_paths(qp_query *q, qp_set evidence, const qp_answer_optio
         return qp_oom(err);
     t->q = q;
     t->found = evidence;
-    bool written = !o->extract && q->writer && q->writer->generate;
+    bool written = q->answer.n || (!o->extract && q->writer && q->writer->generate);
     *answer = (qp_answer){.extracted = !written};
     if (written)
         write(t, o, answer);

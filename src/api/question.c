@@ -174,7 +174,7 @@ static qp_code find(question *x, qp_set *found, qp_err *err)
         *found = qp_top(q, *found, x->options->top ? x->options->top : 10);
     if (q->err.code)
         return qp_fail(err, q->err.code, "%s", q->err.message);
-    if (!found->nodes.n && !found->edges.n && !found->paths.n)
+    if (!found->nodes.n && !found->edges.n && !found->paths.n && !q->answer.n)
         return qp_fail(err, QP_NONE, "nothing was found%s; ask with other words, or with -m hybrid",
                        x->options->where ? " among what --where lets through" : "");
     return QP_OK;

@@ -52,7 +52,7 @@ qp_list qp_path_answers(qp_query *q, qp_set found, uint32_t *predicted)
     if (!out)
         qp_oom(&q->err);
     if (n && !*predicted)
-        *predicted = 1;
+        *predicted = q->answer.n ? n : 1;
     return (qp_list){out, n};
 }
 

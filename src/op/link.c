@@ -175,16 +175,23 @@ static void names_in_question(qp_query *q, starts *s)
         }
 }
 
-/* The lines that the writer writes, those that are names of entities. */
+/* The lines that are names of entities; marks of lists before them are none of them. */
+static void take_lines(qp_query *q, qp_str lines, const uint64_t *among, starts *s)
+{
+    for (qp_str rest = lines; rest.at && rest.n && q->err.code == QP_OK;) {
+        qp_str line = qp_str_trim(qp_str_split(rest, '\n', &rest));
+        while (line.n && strchr("-* ", *line.at))
+            line = qp_str_slice(line, 1, line.n);
+        if (line.n)
+            take(s, find_name(q, line, among), 1);
+    }
+}
+
 static void ask_writer(qp_query *q, const link_opt *o, const uint64_t *among, starts *s)
 {
     qp_str prompt = qp_prompt(q, o->prompt, "link.txt", &(qp_field){"question", q->text}, 1);
     qp_str said = q->err.code == QP_OK ? qp_write(q, prompt, (qp_sampling){.max_tokens = 128}) : (qp_str){0};
-    for (qp_str rest = said; rest.at && rest.n && q->err.code == QP_OK;) {
-        qp_str line = qp_str_trim(qp_str_split(rest, '\n', &rest));
-        if (line.n)
-            take(s, find_name(q, line, among), 1);
-    }
+    take_lines(q, said, among, s);
 }
 
 /* What words find, and what meaning finds, each against its own best. */
@@ -243,6 +250,20 @@ const qp_op qp_op_link = {
     .asks = asks,
     .run = run,
 };
+
+qp_list qp_link_lines(qp_query *q, qp_str lines)
+{
+    starts *s = qp_new(q->mem, starts, 1);
+    const uint64_t *among = s ? entities_of(q) : NULL;
+    if (!s)
+        qp_oom(&q->err);
+    if (!among)
+        return (qp_list){0};
+    take_lines(q, lines, among, s);
+    for (uint32_t i = 0; i < s->n; i++)
+        s->at[i].score = (float)(s->n - i);
+    return q->err.code == QP_OK ? (qp_list){s->at, s->n} : (qp_list){0};
+}
 
 qp_set qp_link_entities(qp_query *q)
 {

@@ -16,6 +16,9 @@ typedef struct qp_search_opt { /* for callers that set more than qp_search does 
     double k1, b;
 } qp_search_opt;
 
+/* The entities named in these lines, a name each, in their order; 64 at most. What names none is left out. */
+qp_list qp_link_lines(qp_query *, qp_str lines);
+
 /* The two options of every operator that walks. */
 #define QP_EDGES_HERE(type)                                                                        \
     QP_OPTION("edges", "edge types walked, as cites,ref; * = all; not set: the method's", QP_TEXT, \

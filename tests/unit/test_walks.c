@@ -1,8 +1,10 @@
 /* Operators on a knowledge graph, each against the shortest way to say what it does: paths, beam, link, vote. */
 #include <math.h>
 
+#include "answer/answer.h"
 #include "base/vector.h"
 #include "method/method.h"
+#include "method/methods.h"
 #include "model/model.h"
 #include "op/beam.h"
 #include "op/eem.h"
@@ -361,10 +363,53 @@ static void a_subgraph_has_every_edge_of_its_nodes(void **state)
     end(&w);
 }
 
+/* ---- the writer alone ---- */
+
+static qp_code say(void *self, const qp_message *m, uint32_t n, const qp_sampling *s, qp_str *out, qp_arena *mem,
+                   qp_err *err)
+{
+    (void)n, (void)s, (void)err;
+    assert_non_null(strstr(qp_arena_str(mem, m->text).at, "Who made delta?"));
+    *out = qp_arena_str(mem, qp_str_of(self));
+    return QP_OK;
+}
+
+/* Lines that name an entity are found, in their order; all of them are the answer. */
+static void a_writer_answers_alone(void **state)
+{
+    static const struct {
+        const qp_op *method;
+        const char *says, *answer;
+        const char *names[2];
+    } cases[] = {
+        {&qp_method_zero_shot, "- gamma\n- Nobody\n* BETA \n", "gamma, Nobody, BETA", {"gamma", "beta"}},
+        {&qp_method_cot, "Delta is new. Answers: none\nSo:\nAnswers:\nbeta\ngamma", "beta, gamma", {"beta", "gamma"}},
+        {&qp_method_cot, "Let us think.\ngamma", "gamma", {"gamma", NULL}},
+        {&qp_method_zero_shot, "Nobody", "Nobody", {NULL, NULL}},
+    };
+    world w;
+    make(&w, *state, "Who made delta?");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        qp_model writer = {.self = (void *)(uintptr_t)cases[i].says, .name = "fake", .generate = say};
+        qp_answer answer;
+        w.q.writer = &writer;
+        qp_set found = qp_run(&w.q, cases[i].method, NULL, 0, qp_options_new(cases[i].method, NULL, 0, w.q.mem, NULL));
+        for (uint32_t j = 0; j < 2 && cases[i].names[j]; j++)
+            assert_int_equal(found.nodes.at[j].id, id_of(&w, cases[i].names[j]));
+        assert_int_equal(found.nodes.n, !!cases[i].names[0] + !!cases[i].names[1]);
+        assert_int_equal(qp_answer_make(&w.q, found, &(qp_answer_options){.extract = true}, &answer, NULL), QP_OK);
+        assert_string_equal(qp_arena_str(w.q.mem, answer.text).at, cases[i].answer);
+        assert_false(answer.extracted);
+        assert_int_equal(answer.n_citations, 0);
+    }
+    end(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {HOLDS(paths_are_all_simple_ones), HOLDS(a_narrow_beam_keeps_the_best),
                                        HOLDS(shortest_paths_are_whole),  HOLDS(names_are_found_in_the_question),
-                                       HOLDS(votes_are_the_formula),     HOLDS(a_subgraph_has_every_edge_of_its_nodes)};
+                                       HOLDS(votes_are_the_formula),     HOLDS(a_subgraph_has_every_edge_of_its_nodes),
+                                       HOLDS(a_writer_answers_alone)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
