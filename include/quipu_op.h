@@ -41,7 +41,7 @@ typedef enum qp_direction { QP_BOTH, QP_OUT, QP_IN } qp_direction;
 typedef struct qp_walk { /* which edges count */
     uint64_t types;      /* bit t: edges of type t; ~0 = all */
     qp_direction direction;
-    bool across; /* also edges between a passage and an entity (`contains`) */
+    bool across; /* also edges between a passage and an entity (`contains`), and those of a synonym */
 } qp_walk;
 
 typedef struct qp_sparse { /* a text as terms that a model weights: ids rise, weights are finite and above 0 */

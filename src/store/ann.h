@@ -27,6 +27,11 @@ qp_code qp_ann_build(const int8_t *codes, const float *scales, uint32_t middle, 
                      uint32_t dim, volatile const int *cancel, qp_ann *, qp_err *);
 void qp_ann_free(qp_ann *);
 
+/* Of each node of [from, to), itself among them, the k that such an index finds nearest, in no order: near[(v - from) k + i],
+ * filled up with UINT32_MAX. Nothing of the index is kept. */
+qp_code qp_ann_near(const int8_t *codes, const float *scales, uint32_t from, uint32_t to, uint32_t dim, uint32_t k,
+                    volatile const int *cancel, uint32_t *near, qp_err *);
+
 #ifdef __cplusplus
 }
 #endif

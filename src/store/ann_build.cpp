@@ -109,7 +109,63 @@ void keep(Graph &g, int part, qp_ann *out)
         out->entry[part] = uint32_t(g.getExternalLabel(g.enterpoint_node_));
 }
 
+/* Adds the nodes of [from, to) that have a vector; false: stopped. */
+bool add_all(Graph &g, const float *scales, uint32_t from, uint32_t to, volatile const int *cancel)
+{
+    for (uint32_t i = from; i < to; i++) {
+        if (qp_cancelled(cancel))
+            return false;
+        if (scales[i] > 0)
+            g.addPoint(&i, i);
+    }
+    return true;
+}
+
+qp_code stopped(qp_err *err)
+{
+    return qp_fail(err, QP_STOPPED, "stopped while the vector index was built; run it again to go on");
+}
+
+/* `what` is hnswlib's words. */
+qp_code failed(const char *what, qp_err *err)
+{
+    bool memory = !std::strncmp(what, "Not enough memory", 17); /* where malloc gave nothing */
+    return memory ? qp_oom(err) : qp_fail(err, QP_BUG, "the vector index could not be built: %s", what);
+}
+
+bool search_all(Graph &g, const float *scales, uint32_t from, uint32_t to, uint32_t k, volatile const int *cancel,
+                uint32_t *near)
+{
+    g.setEf(EF_CONSTRUCTION);
+    for (uint32_t i = from; i < to; i++, near += k) {
+        uint32_t n = 0;
+        if (qp_cancelled(cancel))
+            return false;
+        if (scales[i] > 0)
+            for (auto found = g.searchKnn(&i, k); !found.empty(); found.pop())
+                near[n++] = uint32_t(found.top().second);
+        for (; n < k; n++)
+            near[n] = UINT32_MAX;
+    }
+    return true;
+}
+
 } // namespace
+
+extern "C" qp_code qp_ann_near(const int8_t *codes, const float *scales, uint32_t from, uint32_t to, uint32_t dim,
+                               uint32_t k, volatile const int *cancel, uint32_t *near, qp_err *err)
+{
+    try {
+        CodeSpace space(Codes{codes, scales, dim});
+        Graph graph(&space, to - from, M, EF_CONSTRUCTION, SEED);
+        bool whole = add_all(graph, scales, from, to, cancel) && search_all(graph, scales, from, to, k, cancel, near);
+        return whole ? QP_OK : stopped(err);
+    } catch (const std::bad_alloc &) {
+        return qp_oom(err);
+    } catch (const std::exception &e) {
+        return failed(e.what(), err);
+    }
+}
 
 extern "C" qp_code qp_ann_build(const int8_t *codes, const float *scales, uint32_t middle, uint32_t n, uint32_t least,
                                 uint32_t dim, volatile const int *cancel, qp_ann *out, qp_err *err)
@@ -125,13 +181,9 @@ extern "C" qp_code qp_ann_build(const int8_t *codes, const float *scales, uint32
             if (!size || size < least)
                 continue;
             Graph graph(&space, size, M, EF_CONSTRUCTION, SEED);
-            for (uint32_t i = bound[part]; i < bound[part + 1]; i++) {
-                if (qp_cancelled(cancel)) {
-                    qp_ann_free(out);
-                    return qp_fail(err, QP_STOPPED, "stopped while the vector index was built; run it again to go on");
-                }
-                if (scales[i] > 0)
-                    graph.addPoint(&i, i);
+            if (!add_all(graph, scales, bound[part], bound[part + 1], cancel)) {
+                qp_ann_free(out);
+                return stopped(err);
             }
             keep(graph, part, out);
         }
@@ -141,8 +193,7 @@ extern "C" qp_code qp_ann_build(const int8_t *codes, const float *scales, uint32
         return qp_oom(err);
     } catch (const std::exception &e) {
         qp_ann_free(out);
-        bool memory = !std::strncmp(e.what(), "Not enough memory", 17); /* hnswlib's words where malloc gave nothing */
-        return memory ? qp_oom(err) : qp_fail(err, QP_BUG, "the vector index could not be built: %s", e.what());
+        return failed(e.what(), err);
     }
 }
 

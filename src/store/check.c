@@ -105,11 +105,10 @@ static qp_code check_edges(const qp_snapshot *s, qp_err *err)
                        (s->edge_to[e - 1] == s->edge_to[e] && s->edge_type[e - 1] < s->edge_type[e])));
         if (!rises)
             return damaged(s, QP_S_EDGE_FROM, "edges are not in order", err);
-        crossing += (s->edge_from[e] < s->entity) != (s->edge_to[e] < s->entity);
+        crossing += qp_snapshot_crosses(s, e);
     }
-    return crossing == s->info->crossing
-               ? QP_OK
-               : damaged(s, QP_S_EDGE_FROM, "the passages' edges to entities are miscounted", err);
+    return crossing == s->info->crossing ? QP_OK
+                                         : damaged(s, QP_S_EDGE_FROM, "edges that few walks take are miscounted", err);
 }
 
 /* Rows start at 0, rise, end at the number of edges, and hold the edges of their node alone. As each edge has one place

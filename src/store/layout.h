@@ -10,7 +10,7 @@
 
 #define QP_SNAPSHOT_MAGIC "quipu\n\x1a" /* with its NUL 8 bytes; a transfer that changes line ends breaks it */
 
-enum { QP_SNAPSHOT_VERSION = 5, QP_SECTION_ALIGN = 64, QP_BLOCK = 128 /* postings a block */, QP_IMPACT = 4096 };
+enum { QP_SNAPSHOT_VERSION = 6, QP_SECTION_ALIGN = 64, QP_BLOCK = 128 /* postings a block */, QP_IMPACT = 4096 };
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "snapshots are read where they are mapped: little endian machines only"
@@ -74,11 +74,12 @@ typedef struct qp_ref { /* bytes in STRINGS (or TEXTS) */
 
 typedef struct qp_info {
     uint64_t documents, nodes, edges, types, terms, blocks;
-    uint64_t words, passage_words;         /* sum of LENGTHS, and of passages alone */
-    uint64_t dim;                          /* 0: no vectors */
-    uint64_t entity;                       /* the first entity among the nodes; nodes where there is none */
-    uint64_t arcs;                         /* of BOTH_NODE */
-    uint64_t crossing;                     /* edges between a passage and an entity */
+    uint64_t words, passage_words; /* sum of LENGTHS, and of passages alone */
+    uint64_t dim;                  /* 0: no vectors */
+    uint64_t entity;               /* the first entity among the nodes; nodes where there is none */
+    uint64_t arcs;                 /* of BOTH_NODE */
+    uint64_t crossing;             /* edges that only a walk across takes: between the halves, synonyms */
+    uint64_t synonyms;                     /* pairs that were joined because their vectors are alike */
     uint64_t type_vectors, triple_vectors; /* 1: they are there */
     uint64_t coded;                        /* 1: CODES and SCALES are there */
     uint64_t ann_m, ann_rows;              /* neighbours a layer (0: no ann), rows of ANN_LINKS */
@@ -130,7 +131,7 @@ typedef struct qp_block_entry {
 
 _Static_assert(sizeof(qp_head) == 32 && sizeof(qp_toc_entry) == 24 && sizeof(qp_document_entry) == 120 &&
                    sizeof(qp_node_entry) == 56 && sizeof(qp_term_entry) == 32 && sizeof(qp_block_entry) == 24 &&
-                   sizeof(qp_info) == 256 && sizeof(qp_learned_entry) == 16,
+                   sizeof(qp_info) == 264 && sizeof(qp_learned_entry) == 16,
                "no hidden padding in a file");
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/map.h"
+#include "quipu_op.h"
 
 struct link {
     uint32_t from, to;
@@ -270,6 +271,19 @@ static void write_rows(const qp_links *l, uint32_t nodes, qp_writer *w, uint64_t
     qp_writer_put(w, QP_S_IN_EDGE, in_edge, l->n * sizeof *in_edge);
 }
 
+/* Edges that only a walk across takes. */
+static uint64_t count_crossing(const qp_links *l, const qp_info *info)
+{
+    uint64_t n = 0;
+    uint32_t synonym = UINT32_MAX;
+    for (uint32_t t = 0; info->synonyms && t < info->types; t++)
+        if (qp_str_eq(qp_links_type(l, t), QP_STR(QP_SYNONYM)))
+            synonym = t;
+    for (size_t i = 0; i < l->n; i++)
+        n += (l->at[i].from < info->entity) != (l->at[i].to < info->entity) || l->at[i].type == synonym;
+    return n;
+}
+
 qp_code qp_links_write(qp_links *l, uint32_t nodes, qp_writer *w, qp_buf *strings, qp_info *info, qp_err *err)
 {
     qp_code code = write_types(l, w, strings, info, err);
@@ -278,8 +292,7 @@ qp_code qp_links_write(qp_links *l, uint32_t nodes, qp_writer *w, qp_buf *string
     if (code)
         return code;
     info->edges = l->n;
-    for (size_t i = 0; i < l->n; i++)
-        info->crossing += (l->at[i].from < info->entity) != (l->at[i].to < info->entity);
+    info->crossing = count_crossing(l, info);
     uint64_t *out = calloc((size_t)nodes + 1, sizeof *out), *in = calloc((size_t)nodes + 1, sizeof *in);
     uint32_t *in_edge = malloc((l->n ? l->n : 1) * sizeof *in_edge);
     if (out && in && in_edge) {

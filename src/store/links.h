@@ -11,7 +11,7 @@ qp_links *qp_links_new(void);   /* null without memory */
 void qp_links_free(qp_links *); /* takes null */
 /* text: what is said of it besides; may be empty. */
 qp_code qp_links_add(qp_links *, uint32_t from, uint32_t to, qp_str type, float weight, qp_str text, qp_err *);
-/* Reads info->entity. Writes TYPES, EDGE_*, SAID*, OUT, IN, IN_EDGE, BOTH, BOTH_NODE; edges that repeat (from, to, type)
+/* Reads info->entity and info->synonyms. Writes TYPES, EDGE_*, SAID*, OUT, IN, IN_EDGE, BOTH, BOTH_NODE; edges that repeat (from, to, type)
  * become one with the largest weight and all texts, each once, parted by line breaks. */
 qp_code qp_links_write(qp_links *, uint32_t nodes, qp_writer *, qp_buf *strings, qp_info *, qp_err *);
 /* Once written: the edges in their order, types by the places of their names. */

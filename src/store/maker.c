@@ -9,6 +9,7 @@
 #include "store/lexicon.h"
 #include "store/links.h"
 #include "store/store.h"
+#include "store/synonyms.h"
 
 struct qp_maker {
     qp_maker_options options;
@@ -27,8 +28,8 @@ struct qp_maker {
     float *head_scales;
     int8_t *head_code; /* of one node */
     qp_inverted *learned;
-    uint32_t weighed; /* nodes whose terms were given */
-    uint32_t entities;
+    uint32_t weighed;          /* nodes whose terms were given */
+    uint32_t entities, shared; /* those of the scope "" */
 };
 
 /* The string's place in STRINGS; what is the same as `last` is not kept twice. */
@@ -128,6 +129,7 @@ qp_code qp_maker_entity(qp_maker *m, qp_str scope, qp_str name, qp_str text, qp_
     qp_buf_add(&m->nodes, &e, sizeof e);
     m->info.nodes++;
     m->entities++;
+    m->shared += !scope.n;
     if (!m->options.unindexed_entities) {
         qp_lexicon_add(m->lexicon, name);
         qp_lexicon_add(m->lexicon, text);
@@ -144,12 +146,18 @@ qp_code qp_maker_edge(qp_maker *m, qp_id from, qp_id to, qp_str type, float weig
     return qp_links_add(m->links, from, to, type, weight, text, err);
 }
 
+/* Where texts mention entities; a knowledge graph by itself stays as it was given. */
+static bool draws_synonyms(const qp_maker *m)
+{
+    return m->options.phi > 0 && m->options.phi < 1 && m->shared > 1 && m->info.nodes > m->entities;
+}
+
 static qp_code begin_vectors(qp_maker *m, qp_err *err)
 {
     m->stage = 2;
     m->info.coded = m->info.nodes >= m->options.coded_from;
     qp_writer_begin(m->file, QP_S_VECTORS);
-    if (!m->info.coded)
+    if (!m->info.coded && !draws_synonyms(m))
         return QP_OK;
     m->codes = malloc(m->info.nodes * m->info.dim);
     m->scales = calloc(m->info.nodes, sizeof *m->scales);
@@ -169,9 +177,9 @@ qp_code qp_maker_vector(qp_maker *m, const float *v, qp_err *err)
         qp_writer_add(m->file, v, dim * sizeof *v);
     for (uint32_t i = 0; !v && i < dim; i += 64)
         qp_writer_add(m->file, zeros, (dim - i < 64 ? dim - i : 64) * sizeof *zeros);
-    if (m->info.coded && v)
+    if (m->codes && v)
         m->scales[m->vectors] = qp_quantise(v, dim, m->codes + (size_t)m->vectors * dim);
-    else if (m->info.coded)
+    else if (m->codes)
         memset(m->codes + (size_t)m->vectors * dim, 0, dim);
     m->vectors++;
     return QP_OK;
@@ -346,6 +354,20 @@ static qp_code write_codes(qp_maker *m, qp_err *err)
     return large ? write_ann(m, err) : QP_OK;
 }
 
+static qp_code join_synonyms(qp_maker *m, qp_err *err)
+{
+    uint32_t first = (uint32_t)m->info.entity;
+    const qp_likeness alike = {.codes = m->codes,
+                               .scales = m->scales,
+                               .dim = (uint32_t)m->info.dim,
+                               .from = first,
+                               .to = first + m->shared, /* the scope "" comes first */
+                               .phi = m->options.phi,
+                               .pairs_to = m->options.pairs_to ? m->options.pairs_to : QP_SYNONYM_PAIRS,
+                               .cancel = m->options.cancel};
+    return m->codes && draws_synonyms(m) ? qp_synonyms(&alike, m->links, &m->info.synonyms, err) : QP_OK;
+}
+
 static void release(qp_maker *m)
 {
     qp_lexicon_free(m->lexicon);
@@ -365,6 +387,8 @@ qp_code qp_maker_finish(qp_maker *m, qp_err *err)
 {
     m->info.entity = m->info.nodes - m->entities;
     qp_code code = write_codes(m, err);
+    if (!code)
+        code = join_synonyms(m, err);
     if (!code)
         code = qp_links_write(m->links, qp_maker_nodes(m), m->file, &m->strings, &m->info, err);
     if (!code)

@@ -17,6 +17,8 @@ typedef struct qp_maker_options {
     const char *sparse;       /* digest of the model the learned terms are from; null or "" for none */
     uint32_t terms;           /* their ids are below it; 0: none will be given */
     uint32_t coded_from;      /* nodes from which vectors are also kept as int8; 0: QP_CODED_FROM */
+    float phi;                /* entities whose vectors have a larger cosine become synonyms; 0 or 1: none */
+    uint32_t pairs_to;        /* see store/synonyms.h; 0: QP_SYNONYM_PAIRS */
     uint32_t ann_from;        /* nodes from which an approximate index is built; 0: QP_ANN_FROM */
     const char *attention;    /* digest of the model the heads' outputs are from; null or "" for none */
     uint32_t heads, head_dim; /* 0: none will be given */

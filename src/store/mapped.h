@@ -43,6 +43,7 @@ struct qp_snapshot {
     const qp_ref *type;
     const uint32_t *edge_from, *edge_to, *in_edge, *both_node, *length;
     const uint32_t *edge_type;
+    uint32_t synonym; /* the type whose edges only a walk across takes; UINT32_MAX: none */
     const float *edge_weight, *vector, *scale, *norm;
     const uint64_t *out, *in, *both;
     const float *type_vector, *triple_vector; /* or null */
@@ -63,6 +64,12 @@ struct qp_snapshot {
     pthread_mutex_t lock; /* of words */
     qp_terms *words[QP_KEPT_WORDS];
 };
+
+/* Does only a walk across take this edge, or is its other end of the same half and no synonym? edge < edges. */
+static inline bool qp_snapshot_crosses(const qp_snapshot *s, uint32_t edge)
+{
+    return (s->edge_from[edge] < s->entity) != (s->edge_to[edge] < s->entity) || s->edge_type[edge] == s->synonym;
+}
 
 /* The file that CURRENT names, in the arena; QP_NONE: nothing is published. */
 qp_code qp_snapshot_current(const char *dir, char **path, uint64_t *number, qp_arena *, qp_err *);

@@ -422,7 +422,7 @@ static qp_code read_shape(struct publishing *p, qp_arena *a, qp_err *err)
 static qp_code make(struct publishing *p, const char *path, qp_err *err)
 {
     qp_store *s = p->store;
-    qp_str language, names;
+    qp_str language, names, phi;
     bool triples = false;
     qp_arena *a = qp_arena_new();
     qp_code code = a ? read_shape(p, a, err) : qp_oom(err);
@@ -430,6 +430,8 @@ static qp_code make(struct publishing *p, const char *path, qp_err *err)
         code = qp_store_get(s, "language", &language, a, err);
     if (!code)
         code = qp_store_get(s, "names", &names, a, err);
+    if (!code)
+        code = qp_store_get(s, "phi", &phi, a, err);
     if (!code)
         code = qp_store_has_triples(s, &triples, err);
     if (!code)
@@ -443,6 +445,7 @@ static qp_code make(struct publishing *p, const char *path, qp_err *err)
                                                  .heads = p->heads,
                                                  .head_dim = p->head_dim,
                                                  .triples = triples,
+                                                 .phi = phi.n ? strtof(phi.at, NULL) : 0,
                                                  .made = made_of,
                                                  .ctx = p,
                                                  .unindexed_entities = qp_str_eq(names, QP_STR("no")),

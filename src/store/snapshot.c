@@ -171,6 +171,23 @@ static qp_postings postings(const qp_snapshot *s, qp_section blocks, uint64_t n,
     return (qp_postings){section(s, blocks), n, section(s, bytes), s->toc[bytes].bytes, s->nodes};
 }
 
+/* Types are in order of name; UINT32_MAX: none is called so. */
+static uint32_t find_type(const qp_snapshot *s, qp_str name)
+{
+    uint32_t low = 0, high = s->types;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = qp_str_cmp(qp_snapshot_string(s, s->type[middle]), name);
+        if (!order)
+            return middle;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return UINT32_MAX;
+}
+
 static void point_into(qp_snapshot *s)
 {
     s->documents = (uint32_t)s->info->documents;
@@ -195,6 +212,7 @@ static void point_into(qp_snapshot *s)
     s->in_edge = section(s, QP_S_IN_EDGE);
     s->both = section(s, QP_S_BOTH);
     s->both_node = section(s, QP_S_BOTH_NODE);
+    s->synonym = s->info->synonyms ? find_type(s, QP_STR(QP_SYNONYM)) : UINT32_MAX;
     s->type_vector = s->info->type_vectors ? section(s, QP_S_TYPE_VECTORS) : NULL;
     s->triple_vector = s->info->triple_vectors ? section(s, QP_S_TRIPLE_VECTORS) : NULL;
     s->head_code = section(s, QP_S_HEAD_CODES);

@@ -9,8 +9,7 @@
 static bool walks(const qp_snapshot *s, qp_walk walk, uint32_t edge)
 {
     uint32_t type = s->edge_type[edge];
-    bool aside = walk.across || (s->edge_from[edge] < s->entity) == (s->edge_to[edge] < s->entity);
-    return aside && walk.types >> (type < 63 ? type : 63) & 1;
+    return (walk.across || !qp_snapshot_crosses(s, edge)) && walk.types >> (type < 63 ? type : 63) & 1;
 }
 
 /* Every edge, both ways: what BOTH holds. */

@@ -74,8 +74,8 @@ for n in 0 7 31 32 600 656 $((bytes / 2)) $((bytes - 1)); do
 done
 whole "$bad"
 fresh
-printf '\006' | dd of="$bad/snapshot-1.qp" bs=1 seek=8 conv=notrunc status=none
-refused "has format 6, this program reads format 5" "$QUIPU" check -s "$bad"
+printf '\007' | dd of="$bad/snapshot-1.qp" bs=1 seek=8 conv=notrunc status=none
+refused "has format 7, this program reads format 6" "$QUIPU" check -s "$bad"
 whole "$bad"
 fresh
 rm "$bad/snapshot-1.qp"

@@ -228,9 +228,81 @@ static void halves_meet_across(void **state)
     qp_snapshot_close(s);
 }
 
+static double cosine(const float *a, const float *b)
+{
+    double dot = 0;
+    for (int i = 0; i < DIM; i++)
+        dot += (double)a[i] * b[i];
+    return dot;
+}
+
+/* Of pairs above phi (by int8 vectors) each that is among the nearest 16 of one end, and no other. Links miss a few. */
+static void likenesses_are_synonyms(const char *dir, uint32_t pairs_to, double least)
+{
+    static struct half entities, passages;
+    enum { PHI10 = 4 };
+    qp_maker *m;
+    qp_snapshot *s;
+    qp_err err = {0};
+    draw(&entities, ENTITIES, 5);
+    draw(&passages, 3, 6);
+    const qp_maker_options o = {
+        .language = "en", .embedder = "e", .dim = DIM, .phi = PHI10 / 10.f, .pairs_to = pairs_to};
+    assert_int_equal(qp_maker_open(in(dir, "s"), &o, &m, &err), QP_OK);
+    add_passages(m, &passages);
+    add_entities(m, &entities);
+    for (uint32_t v = 0; v < 3 + ENTITIES; v++)
+        assert_int_equal(qp_maker_vector(m, v < 3 ? passages.vector[v] : entities.vector[v - 3], NULL), QP_OK);
+    if (qp_maker_finish(m, &err) || qp_snapshot_open_file(in(dir, "s"), 1, &s, &err) || qp_snapshot_check(s, &err))
+        fail_msg("%s", err.message);
+    uint32_t wanted = 0, there = 0, edges = s->view.edges;
+    for (uint32_t e = 0; e < edges; e++) {
+        qp_link l;
+        assert_int_equal(s->view.link(s, &e, 1, &l, NULL), QP_OK);
+        double cos = cosine(entities.vector[l.from - 3], entities.vector[l.to - 3]);
+        assert_true(l.from < l.to && qp_str_eq(l.type, QP_STR(QP_SYNONYM)));
+        assert_true(fabs(cos - (double)l.weight) < .02 && cos > PHI10 / 10. - .02);
+    }
+    for (uint32_t a = 0; a < ENTITIES; a++)
+        for (uint32_t b = a + 1; b < ENTITIES; b++) {
+            double cos = cosine(entities.vector[a], entities.vector[b]);
+            int closer_a = 0, closer_b = 0;
+            for (uint32_t c = 0; cos > PHI10 / 10. + .02 && c < ENTITIES; c++) {
+                closer_a += c != a && cosine(entities.vector[a], entities.vector[c]) > cos - .02;
+                closer_b += c != b && cosine(entities.vector[b], entities.vector[c]) > cos - .02;
+            }
+            if (cos <= PHI10 / 10. + .02 || (closer_a > 16 && closer_b > 16))
+                continue;
+            wanted++;
+            for (uint32_t e = 0; e < edges; e++)
+                there += s->edge_from[e] == a + 3 && s->edge_to[e] == b + 3;
+        }
+    assert_true(wanted > 200 && there >= least * wanted);
+    const qp_id first = 3;
+    qp_adj rows;
+    qp_arena *mem = qp_arena_new();
+    assert_int_equal(s->view.adjacent(s, &first, 1, (qp_walk){~0ull, QP_BOTH, false}, &rows, mem, NULL), QP_OK);
+    assert_int_equal(rows.start[1], 0); /* only a walk across takes them */
+    qp_arena_free(mem);
+    qp_snapshot_close(s);
+    let_go(&passages);
+    let_go(&entities);
+}
+
+static void synonyms_by_pairs(void **state)
+{
+    likenesses_are_synonyms(*state, 0, 1);
+}
+
+static void synonyms_by_links(void **state)
+{
+    likenesses_are_synonyms(*state, 1, .98);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {HOLDS(halves_agree_scanned), HOLDS(halves_agree_by_links),
-                                       HOLDS(halves_meet_across), HOLDS(triples_are_facts)};
+                                       HOLDS(halves_meet_across),   HOLDS(triples_are_facts),
+                                       HOLDS(synonyms_by_pairs),    HOLDS(synonyms_by_links)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
