@@ -39,6 +39,9 @@ static qp_code open_parts(qp_graph_merge *m, qp_err *err)
     for (size_t i = 0; !code && i < m->n; i++) {
         struct part *p = &m->part[i];
         p->is = rows[i];
+        if (p->is.entities >= UINT32_MAX || p->is.relations >= UINT32_MAX)
+            return qp_fail(err, QP_STORE, "truth.db: is damaged: a graph of %llu entities and %llu relations",
+                           (unsigned long long)p->is.entities, (unsigned long long)p->is.relations);
         p->number = malloc((p->is.entities + 1) * sizeof *p->number);
         code = p->number ? qp_graph_open(m->store, p->is.row, QP_GRAPH_ENTITIES, &p->entities, err) : qp_oom(err);
         if (!code)

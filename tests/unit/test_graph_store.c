@@ -1,4 +1,6 @@
 /* Knowledge graphs in the store: what was put is what is read, two graphs are one, and what is gone leaves nothing. */
+#include <sqlite3.h>
+
 #include "store/graph.h"
 #include "store/store.h"
 #include "unit/made.h"
@@ -217,6 +219,31 @@ static void what_is_gone_leaves_nothing(void **state)
     free(b);
 }
 
+/* How many entities and relations a graph has is what a file says: foreign. */
+static void counts_that_lie_are_damage(void **state)
+{
+    static const char *const lies[] = {"UPDATE graph SET entities = -1", "UPDATE graph SET entities = 1 << 62",
+                                       "UPDATE graph SET entities = 1", "UPDATE graph SET relations = -1",
+                                       "UPDATE graph SET relations = 1"};
+    char path[300];
+    sample *a = malloc(sizeof *a);
+    sqlite3 *db;
+    draw(a, 5);
+    qp_store *s = open_store(*state);
+    snprintf(path, sizeof path, "%s/truth.db", (char *)*state);
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        qp_err err = {0};
+        put(s, "/x/a.tsv", a);
+        assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+        assert_int_equal(sqlite3_exec(db, lies[i], NULL, NULL, NULL), SQLITE_OK);
+        sqlite3_close(db);
+        assert_int_equal(qp_store_publish(s, NULL, &err), QP_STORE);
+        assert_non_null(strstr(err.message, "damaged"));
+    }
+    qp_store_close(s);
+    free(a);
+}
+
 static void a_scope_is_a_graph_of_its_own(void **state)
 {
     qp_store *store = open_store(*state);
@@ -283,6 +310,7 @@ static void an_edge_has_its_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {HOLDS(two_graphs_are_one), HOLDS(what_is_gone_leaves_nothing),
-                                       HOLDS(a_scope_is_a_graph_of_its_own), HOLDS(an_edge_has_its_text)};
+                                       HOLDS(counts_that_lie_are_damage), HOLDS(a_scope_is_a_graph_of_its_own),
+                                       HOLDS(an_edge_has_its_text)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
