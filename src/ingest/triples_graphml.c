@@ -23,7 +23,7 @@ struct key { /* <key id for attr.name><default> */
 struct graphml {
     qp_reading_triples *r;
     xmlTextReaderPtr xml;
-    struct key *keys;
+    struct key **keys; /* each where it stays: key and data point at them */
     size_t n_keys, cap_keys;
     struct key *key;   /* whose default is read */
     bool node, edge;   /* what is open */
@@ -46,32 +46,46 @@ static int rank_of(qp_str name, const char *const *called)
 
 /* ---- keys ---- */
 
+/* *out null: left out. */
+static qp_code add_key(struct graphml *x, struct key key, struct key **out, qp_err *err)
+{
+    *out = NULL;
+    if (x->n_keys == MOST_KEYS || !key.id.n)
+        return qp_reading_left_out(x->r, err, key.id.n ? "more than %d keys" : "wanted a key with an id", MOST_KEYS);
+    struct key **grown = qp_array_room(x->keys, x->n_keys, &x->cap_keys, sizeof *grown);
+    struct key *made = qp_new(x->mem, struct key, 1);
+    x->keys = grown ? grown : x->keys;
+    if (!grown || !made)
+        return qp_oom(err);
+    *made = key;
+    *out = x->keys[x->n_keys++] = made;
+    return QP_OK;
+}
+
 static qp_code begin_key(struct graphml *x, qp_err *err)
 {
     qp_str id = qp_xml_attribute(x->xml, "id", x->mem), name = qp_xml_attribute(x->xml, "attr.name", x->mem);
     qp_str of = qp_xml_attribute(x->xml, "for", x->mem);
-    struct key *grown = qp_array_room(x->keys, x->n_keys, &x->cap_keys, sizeof *grown);
-
-    if (!grown)
-        return qp_oom(err);
-    x->keys = grown;
-    if (x->n_keys == MOST_KEYS || !id.n)
-        return qp_reading_left_out(x->r, err, id.n ? "more than %d keys" : "wanted a key with an id", MOST_KEYS);
     bool all = !of.n || qp_str_eq(of, QP_STR("all"));
-    x->key = &x->keys[x->n_keys++];
-    *x->key = (struct key){.id = id,
-                           .name = name.n ? name : id,
-                           .nodes = all || qp_str_eq(of, QP_STR("node")),
-                           .edges = all || qp_str_eq(of, QP_STR("edge"))};
-    return QP_OK;
+
+    return add_key(x,
+                   (struct key){.id = id,
+                                .name = name.n ? name : id,
+                                .nodes = all || qp_str_eq(of, QP_STR("node")),
+                                .edges = all || qp_str_eq(of, QP_STR("edge"))},
+                   &x->key, err);
 }
 
-static struct key *find_key(struct graphml *x, qp_str id)
+/* The key of a <data>; one that is not declared is called what it says. */
+static qp_code find_key(struct graphml *x, qp_str id, struct key **out, qp_err *err)
 {
     for (size_t i = 0; i < x->n_keys; i++)
-        if (qp_str_eq(x->keys[i].id, id))
-            return &x->keys[i];
-    return NULL;
+        if (qp_str_eq(x->keys[i]->id, id)) {
+            *out = x->keys[i];
+            return QP_OK;
+        }
+    id = qp_arena_str(x->mem, id); /* it was in what is reset */
+    return id.at ? add_key(x, (struct key){.id = id, .name = id}, out, err) : qp_oom(err);
 }
 
 /* ---- nodes and edges ---- */
@@ -85,7 +99,7 @@ static qp_code begin_element(struct graphml *x, bool node, qp_err *err)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         qp_buf_clear(all[i]);
     for (size_t i = 0; i < x->n_keys; i++)
-        x->keys[i].said = false;
+        x->keys[i]->said = false;
     qp_buf_str(&x->id, qp_xml_attribute(x->xml, node ? "id" : "source", x->scratch));
     if (!node)
         qp_buf_str(&x->target, qp_xml_attribute(x->xml, "target", x->scratch));
@@ -141,7 +155,7 @@ static qp_code end_element(struct graphml *x, qp_err *err)
     if (!x->node && !x->edge) /* it was closed by one inside it */
         return QP_OK;
     for (size_t i = 0; i < x->n_keys; i++) {
-        struct key *key = &x->keys[i];
+        struct key *key = x->keys[i];
         if (!key->said && key->standard.n && (x->node ? key->nodes : key->edges))
             take_value(x, key, key->standard);
     }
@@ -166,7 +180,7 @@ static qp_code begins(struct graphml *x, qp_err *err)
     if (qp_xml_begins(x->xml, "key"))
         return begin_key(x, err);
     if (qp_xml_begins(x->xml, "data") && (x->node || x->edge)) {
-        x->data = find_key(x, qp_xml_attribute(x->xml, "key", x->scratch));
+        code = find_key(x, qp_xml_attribute(x->xml, "key", x->scratch), &x->data, err);
         qp_arena_reset(x->scratch);
         x->in_data = x->data && !xmlTextReaderIsEmptyElement(x->xml);
         qp_buf_clear(&x->value);
@@ -174,7 +188,7 @@ static qp_code begins(struct graphml *x, qp_err *err)
         x->in_default = !xmlTextReaderIsEmptyElement(x->xml);
         qp_buf_clear(&x->value);
     }
-    return QP_OK;
+    return code;
 }
 
 static qp_code ends(struct graphml *x, qp_err *err)

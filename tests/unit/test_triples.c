@@ -346,6 +346,18 @@ static void xml(void **state)
     complains(*state, QP_TRIPLES_GRAPHML, file, "standard input:6: the XML breaks off");
     complains(*state, QP_TRIPLES_GRAPHML, "<graphml><graph>\n<edge source='a'/></graph></graphml>",
               "standard input:2: wanted a tail");
+    /* Keys declared inside a value, many enough that the list of them moves. */
+    size_t n = (size_t)snprintf(file, sizeof file, "<graphml><key id='d'/><graph><node id='a'><data key='d'>");
+    for (int i = 0; i < 80; i++)
+        n += (size_t)snprintf(file + n, sizeof file - n, "<key id='k%d'/>", i);
+    snprintf(file + n, sizeof file - n, "x</data></node></graph></graphml>");
+    gives(*state, QP_TRIPLES_GRAPHML, file, "E |a|d: x\n", 0);
+    /* A key that nobody declared is called what it says. */
+    gives(*state, QP_TRIPLES_GRAPHML,
+          "<graphml><graph><node id='a'><data key='label'>Ann</data><data key='age'>41</data></node>"
+          "<edge source='a' target='a'><data key='weight'>2</data><data "
+          "key='relation'>is</data></edge></graph></graphml>",
+          "R is\nE |Ann|age: 41\nid: a\nT 0 0 0 2\n", 0);
 }
 
 /* ---- a small graph per question ---- */
