@@ -4,6 +4,7 @@
 #include "ingest/records.h"
 #include "ingest/triples_reader.h"
 #include "ingest/weight.h"
+#include "text/utf8.h"
 
 /* Names of columns, the best first; one that begins with ':' may stand behind a name of its own (personId:ID). */
 static const char *const ids[] = {"id", "_id", "node", "node_id", ":ID", NULL};
@@ -73,13 +74,32 @@ static void describe(yyjson_val *row, yyjson_val *const *but, int n_but, qp_buf 
         add_column(out, QP_STR("text"), text);
 }
 
+/* What the row has instead of what was wanted. */
+static qp_code no_columns(qp_reading_triples *r, yyjson_val *row, const char *wanted, qp_err *err)
+{
+    qp_buf found = {0};
+    size_t i, n;
+    yyjson_val *key, *value;
+
+    yyjson_obj_foreach(row, i, n, key, value) {
+        if (found.n < 200 && qp_str_trim(text_of(value)).n && !qp_str_eq(text_of(key), QP_STR("text")))
+            qp_buf_fmt(&found, "%s%.*s", found.n ? ", " : "", (int)yyjson_get_len(key), yyjson_get_str(key));
+    }
+    qp_code code = found.oom
+                       ? qp_oom(err)
+                       : qp_reading_left_out(r, err, "wanted %s, found no more than '%.*s'", wanted,
+                                             (int)qp_utf8_floor(qp_buf_view(&found), 200), found.at ? found.at : "");
+    qp_buf_free(&found);
+    return code;
+}
+
 static qp_code take_node(qp_reading_triples *r, yyjson_val *row, qp_err *err)
 {
     struct cell id = find(row, ids), name = find(row, names);
     qp_buf all = {0}, text = {0};
 
     if (!id.key && !name.key)
-        return qp_reading_left_out(r, err, "wanted a node with a column id or name, found neither");
+        return no_columns(r, row, "a node with a column id or name", err);
     describe(row, name.key ? &name.key : &id.key, 1, &all, &text);
     qp_entity e = {.id = id.key ? id.value : name.value, .name = name.value, .text = qp_buf_view(&text)};
     qp_code code = all.oom || text.oom ? qp_oom(err) : qp_reading_entity(r, e, err);
@@ -97,8 +117,7 @@ static qp_code take_edge(qp_reading_triples *r, yyjson_val *row, qp_err *err)
     qp_buf all = {0}, text = {0};
 
     if (!source.key || !target.key)
-        return qp_reading_left_out(r, err, "wanted an edge with columns source and target, found no %s",
-                                   source.key ? "target" : "source");
+        return no_columns(r, row, "an edge with columns source and target", err);
     if (!qp_weight_parse(weight.value, &t.weight))
         return qp_reading_left_out(r, err, "wanted a weight that is a number of at least 0, found '%.*s'",
                                    (int)(weight.value.n < 40 ? weight.value.n : 40), weight.value.at);

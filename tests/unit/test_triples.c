@@ -313,7 +313,7 @@ static void csv(void **state)
     gives(*state, QP_TRIPLES_EDGES, "source,target,weight,since,by\na,b,2,1871,Ann\nb,a,1,,\na,b,1,1872,Ann\n",
           "R link\nE |a|\nE |b|\nT 0 0 1 2 since: 1872\nby: Ann\nsince: 1871\nby: Ann\nT 1 0 0 1\n", 0);
     complains(*state, QP_TRIPLES_EDGES, "source,target\na,b\na,\n",
-              "standard input:3: wanted an edge with columns source and target, found no target");
+              "standard input:3: wanted an edge with columns source and target, found no more than ");
     complains(*state, QP_TRIPLES_EDGES, "source,target,weight\na,b,-2\n", "found '-2'");
     complains(*state, QP_TRIPLES_NODES, "color,size\nred,3\n",
               "standard input:2: wanted a node with a column id or name");
