@@ -73,6 +73,9 @@ static void tell_counts(qp_job *job, const char *source, const qp_triples_report
                     (unsigned long long)read->left_out, read->first.message);
     if (built->duplicates)
         qp_job_warn(job, "%s: %llu triples stand there more than once", source, (unsigned long long)built->duplicates);
+    if (built->texts_cut)
+        qp_job_warn(job, "%s: %llu texts of entities were left out: an entity holds %d MiB of text", source,
+                    (unsigned long long)built->texts_cut, QP_BUILD_TEXT >> 20);
 }
 
 static qp_code read_all(qp_job *job, qp_build *build, qp_triples_report *report, qp_err *err)
@@ -100,14 +103,20 @@ static qp_code build_and_put(qp_job *job, const char *source, qp_digest digest, 
     qp_code code = qp_build_open(folder && *folder ? folder : P_tmpdir, BUDGET, &job->options->watch, &build, err);
     if (!code)
         code = read_all(job, build, &read, err);
-    if (!code)
+    bool nothing = !code && !read.triples && !read.entities && read.left_out;
+    if (nothing) { /* no file of triples, whatever its name says: what was there before stays */
+        job->report->documents_failed++;
+        qp_job_warn(job, "%s: holds no triple that can be read, so it was not taken; the first: %s", source,
+                    read.first.message);
+    }
+    if (!code && !nothing)
         code = qp_graph_begin(job->store, qp_str_of(source), qp_str_of(digest.hex), &put, &existed, err);
     if (put) {
         const qp_build_out out = {put_relation, put_entity, put_triple, put};
         code = qp_graph_end(put, qp_build_finish(build, &out, &built, err), err);
     }
     qp_build_close(build);
-    if (!code) {
+    if (!code && !nothing) {
         tell_counts(job, source, &read, &built);
         job->report->documents_added += !existed;
         job->report->documents_changed += existed;
