@@ -61,22 +61,20 @@ qp_list qp_path_nodes(qp_query *q, qp_list paths, uint32_t top)
     qp_hit *out = qp_new(q->mem, qp_hit, top + 1u);
     qp_idmap seen = qp_idmap_in(q->mem);
     uint32_t n = 0;
-    for (uint32_t i = 0; out && i < paths.n; i++) {
-        const qp_hit *chain[64];
-        uint32_t length = 0;
-        for (const qp_hit *h = &paths.at[i]; h && length < 64; h = h->from)
-            chain[length++] = h;
-        while (length-- && n < top) {
+    if (!out)
+        qp_oom(&q->err);
+    for (uint32_t i = 0; i < paths.n && n < top && q->err.code == QP_OK; i++) {
+        const qp_hit **chain;
+        uint32_t length = qp_path_chain(q, &paths.at[i], &chain);
+        for (uint32_t j = 0; j < length && n < top; j++) {
             bool added = false;
-            if (!qp_idmap_put(&seen, chain[length]->id, 0, &added)) {
+            if (!qp_idmap_put(&seen, chain[j]->id, 0, &added)) {
                 qp_oom(&q->err);
                 return (qp_list){0};
             }
             if (added)
-                out[n++] = (qp_hit){chain[length]->id, chain[length]->via, paths.at[i].score, chain[length]->from};
+                out[n++] = (qp_hit){chain[j]->id, chain[j]->via, paths.at[i].score, chain[j]->from};
         }
     }
-    if (!out)
-        qp_oom(&q->err);
     return (qp_list){out, n};
 }

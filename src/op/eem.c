@@ -159,30 +159,32 @@ const float *qp_eem_edges(qp_query *q, const char *eem, const char *item, const 
 
 /* ---- paths as text ---- */
 
-/* From the beginning on: the chain is followed back first. */
-static void say(qp_query *q, const qp_hit *h, qp_buf *out)
+/* A hit and how it was reached; false after an error. */
+static bool say(qp_query *q, const qp_hit *h, qp_buf *out)
 {
     qp_about about;
     qp_link link;
-    if (h->from)
-        say(q, h->from, out);
     if (q->graph->about(q->graph->self, &h->id, 1, &about, q->mem, &q->err))
-        return;
+        return false;
     if (h->from && h->via != QP_NO_ID) {
         if (q->graph->link(q->graph->self, &h->via, 1, &link, &q->err))
-            return;
+            return false;
         qp_buf_text(out, link.from == h->from->id ? " -> " : " -> ~");
         qp_buf_str(out, link.type);
     }
     if (h->from)
         qp_buf_text(out, " -> ");
     qp_buf_str(out, about.name);
+    return true;
 }
 
 qp_str qp_path_text(qp_query *q, const qp_hit *last)
 {
+    const qp_hit **chain;
+    uint32_t n = qp_path_chain(q, last, &chain), i = 0;
     qp_buf text = {0};
-    say(q, last, &text);
+    while (i < n && say(q, chain[i], &text))
+        i++;
     qp_str out = q->err.code == QP_OK ? qp_arena_str(q->mem, qp_buf_view(&text)) : (qp_str){"", 0};
     if (q->err.code == QP_OK && (text.oom || !out.at))
         qp_oom(&q->err);

@@ -78,3 +78,19 @@ const qp_id *qp_list_ids(qp_query *q, qp_list list)
         out[i] = list.at[i].id;
     return out;
 }
+
+uint32_t qp_path_chain(qp_query *q, const qp_hit *last, const qp_hit ***out)
+{
+    uint32_t length = 0;
+    for (const qp_hit *h = last; h; h = h->from)
+        length++;
+    *out = q->err.code == QP_OK ? qp_new(q->mem, const qp_hit *, length) : NULL;
+    if (!*out) {
+        qp_oom(&q->err);
+        return 0;
+    }
+    uint32_t at = length;
+    for (const qp_hit *h = last; h; h = h->from)
+        (*out)[--at] = h;
+    return length;
+}
