@@ -66,7 +66,7 @@ static qp_str paths_as_lines(telling *t)
     if (t->q->report.n)
         qp_buf_fmt(&lines, "%.*s\n", (int)t->q->report.n, t->q->report.at);
     for (uint32_t i = 0; i < t->found.paths.n && i < PATHS; i++) {
-        qp_buf_str(&lines, qp_path_text(t->q, &t->found.paths.at[i]));
+        qp_prompt_add(&lines, qp_path_text(t->q, &t->found.paths.at[i]));
         qp_buf_char(&lines, '\n');
     }
     qp_str out = lines.oom ? (qp_str){0} : qp_arena_str(t->q->mem, lines.n ? qp_buf_view(&lines) : QP_STR(""));

@@ -11,8 +11,10 @@ enum { WINDOW = 64 };
 static qp_str numbered(qp_query *q, const qp_str *item, uint32_t n)
 {
     qp_buf text = {0};
-    for (uint32_t i = 0; i < n; i++)
-        qp_buf_fmt(&text, "%s%u. %.*s", i ? "\n" : "", i + 1, (int)item[i].n, item[i].at);
+    for (uint32_t i = 0; i < n; i++) {
+        qp_buf_fmt(&text, "%s%u. ", i ? "\n" : "", i + 1);
+        qp_prompt_add(&text, item[i]);
+    }
     qp_str out = text.oom ? (qp_str){0} : qp_arena_str(q->mem, text.n ? qp_buf_view(&text) : QP_STR(""));
     if (!out.at)
         qp_oom(&q->err);

@@ -46,7 +46,7 @@ static qp_str triples_of(qp_query *q, const uint32_t *member, uint32_t n)
     if (!ids || !text || q->graph->text(q->graph->self, QP_TRIPLE, ids, edges.n, text, q->mem, &q->err))
         return (qp_str){"", 0};
     for (uint32_t i = 0; i < edges.n; i++) {
-        qp_buf_str(&lines, text[i]);
+        qp_prompt_add(&lines, text[i]);
         qp_buf_char(&lines, '\n');
     }
     qp_str out = lines.oom ? (qp_str){0} : qp_arena_str(q->mem, lines.n ? qp_buf_view(&lines) : QP_STR(""));

@@ -4,8 +4,9 @@
 #include "base/file.h"
 #include "base/share.h"
 #include "op/op.h"
+#include "text/utf8.h"
 
-enum { LONGEST = 64 << 10 };
+enum { LONGEST = 64 << 10, LONGEST_ITEM = 1000 };
 
 static void fill(qp_buf *out, qp_str template, const qp_field *fields, size_t n)
 {
@@ -24,6 +25,17 @@ static void fill(qp_buf *out, qp_str template, const qp_field *fields, size_t n)
             qp_buf_char(out, '{');
         }
     }
+}
+
+void qp_prompt_add(qp_buf *out, qp_str item)
+{
+    if (item.n <= LONGEST_ITEM) {
+        qp_buf_str(out, item);
+        return;
+    }
+    qp_buf_str(out, qp_str_slice(item, 0, qp_utf8_floor(item, LONGEST_ITEM / 2)));
+    qp_buf_text(out, " ... ");
+    qp_buf_str(out, qp_str_slice(item, qp_utf8_floor(item, item.n - LONGEST_ITEM / 2), item.n));
 }
 
 qp_str qp_prompt(qp_query *q, const char *file, const char *standard, const qp_field *fields, size_t n)
