@@ -9,9 +9,15 @@ static unsigned long long whole(yyjson_val *object, const char *key)
     return yyjson_get_uint(yyjson_obj_get(object, key));
 }
 
+/* A name may be a megabyte long; a person reads its beginning (--json has it all). */
 static void put(const char *text)
 {
-    print_plain(text, strlen(text));
+    enum { LONGEST = 200 };
+    size_t n = strlen(text), shown = n < LONGEST ? n : LONGEST;
+    while (shown < n && shown && ((unsigned char)text[shown] & 0xC0) == 0x80) /* not within a character */
+        shown--;
+    print_plain(text, shown);
+    fputs(shown < n ? "..." : "", stdout);
 }
 
 /* "Title > 2. Chapter > 2.1. Section", or the id where there is no title. */

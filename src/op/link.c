@@ -27,11 +27,11 @@ static const qp_opt opts[] = {{"how", "auto, or writer: it says which names stan
 
 enum { MOST_WORDS = 8, MOST_NAMES = 64 };
 
-/* Lower case letters and digits, other runs a blank; UTF-8 stays. */
+/* Lower case letters and digits, other runs a blank; UTF-8 stays. 0: it does not fit. */
 static size_t plain(qp_str s, char *out, size_t cap)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < s.n && n + 1 < cap; i++) {
+    size_t n = 0, i = 0;
+    for (; i < s.n && n + 1 < cap; i++) {
         unsigned char c = (unsigned char)s.at[i];
         if (c >= 128 || isalnum(c))
             out[n++] = (char)tolower(c);
@@ -40,14 +40,14 @@ static size_t plain(qp_str s, char *out, size_t cap)
     }
     while (n && out[n - 1] == ' ')
         n--;
-    return n;
+    return i < s.n ? 0 : n;
 }
 
 static bool same_but_for_case(qp_str a, qp_str b)
 {
     char x[1024], y[1024];
     size_t n = plain(a, x, sizeof x), m = plain(b, y, sizeof y);
-    return n == m && n && !memcmp(x, y, n);
+    return n == m && n && !memcmp(x, y, n); /* long ones are the same as they stand, or not */
 }
 
 /* Entities alone, and of those the ones that may be returned. */
