@@ -94,10 +94,10 @@ static void keep_times(qp_bench *b, double wall, qp_trial *t)
 }
 
 /* What fails on the very first question is a missing model or an option that does not fit: better said at once. Later on
- * it is that question's failure. */
+ * it is that question's failure; so is one that starts from an entity which the graph does not have. */
 static bool is_fatal(qp_code code, uint32_t question)
 {
-    return question == 0 || code == QP_STOPPED || code == QP_BUG;
+    return (question == 0 && code != QP_NONE) || code == QP_STOPPED || code == QP_BUG;
 }
 
 static qp_code settle(qp_bench *b, uint32_t number, const qp_contender *c, const qp_err *failed, qp_trial *t,
@@ -201,7 +201,7 @@ static qp_code run_method(qp_bench *b, uint32_t number, const qp_contender *c, q
         code = keep_explored(b, &e->judgements.at[e->asked[number]], &q, found, t, err);
     else if (code == QP_OK && q.err.code == QP_OK)
         code = keep_ranking(b, found.nodes, &t->ranking, err);
-    else if (code == QP_OK && q.err.code != QP_NONE) /* nothing found is an answer */
+    else if (code == QP_OK)
         code = settle(b, number, c, &q.err, t, err);
     qp_query_end(&q);
     return code;
