@@ -6,10 +6,17 @@
 
 static qp_code no_such_method(const char *name, qp_err *err)
 {
-    const char *names[64];
+    const char *names[64], *colon = strchr(name, ':'), *first = NULL, *last = NULL;
     size_t n = 0;
-    for (const qp_op *const *m = qp_methods(); *m && n < 64; m++)
+    for (const qp_op *const *m = qp_methods(); *m && n < 64; m++) {
         names[n++] = (*m)->name;
+        if (colon && !strncmp((*m)->name, name, (size_t)(colon - name) + 1)) { /* "lego:17": as far as they go */
+            first = first ? first : (*m)->name;
+            last = (*m)->name;
+        }
+    }
+    if (first)
+        return qp_fail(err, QP_INPUT, "no method '%s': there are %s to %s", name, first, last);
     const char *near = qp_nearest(name, names, n);
     return qp_fail(err, QP_INPUT, "no method '%s' (%s%s)", name,
                    near ? near : "`quipu methods` lists them; a pipeline is a .yaml file", near ? "?" : "");
