@@ -75,7 +75,8 @@ qp_code qp_file_map(const char *path, qp_mapped *out, qp_err *err)
         size_t n = (size_t)info.st_size;
         void *at = mmap(NULL, n, PROT_READ, MAP_SHARED, fd, 0);
         if (at == MAP_FAILED)
-            code = qp_fail(err, QP_INPUT, "%s: cannot be mapped: %s", path, strerror(errno));
+            code = qp_fail(err, QP_INPUT, "%s: cannot be mapped: %s%s", path, strerror(errno),
+                           errno == ENOMEM ? "; a larger limit helps: ulimit -v" : "");
         else
             *out = (qp_mapped){at, n, take_place((uintptr_t)at, n)};
     }
