@@ -2,7 +2,18 @@
 #include "ingest/triples_reader.h"
 #include "ingest/weight.h"
 
-static qp_code take_line(qp_reading_triples *r, qp_str line, qp_err *err)
+/* "head relation tail weight", or with another fourth column, such as where the triple is from. */
+static bool is_header(qp_str line)
+{
+    return qp_str_starts(line, QP_STR("head\trelation\ttail"));
+}
+
+static bool has_weights(qp_str header)
+{
+    return qp_str_eq(header, QP_STR("head\trelation\ttail")) || qp_str_ends(header, QP_STR("\tweight"));
+}
+
+static qp_code take_line(qp_reading_triples *r, qp_str line, bool weighted, qp_err *err)
 {
     qp_str field[4] = {{0}}, rest = line;
     qp_triple t;
@@ -15,7 +26,7 @@ static qp_code take_line(qp_reading_triples *r, qp_str line, qp_err *err)
             r, err, "wanted head, relation, tail and perhaps a weight parted by tabs, found %s%d field%s",
             rest.at ? "more than " : "", n, n == 1 ? "" : "s");
     t = (qp_triple){field[0], field[1], field[2], 1, {0}};
-    if (!qp_weight_parse(field[3], &t.weight))
+    if (weighted && !qp_weight_parse(field[3], &t.weight))
         return qp_reading_left_out(r, err, "wanted a weight that is a number of at least 0, found '%.*s'",
                                    (int)(field[3].n < 40 ? field[3].n : 40), field[3].at);
     return qp_reading_triple(r, t, NULL, err);
@@ -25,7 +36,7 @@ qp_code qp_triples_tsv(qp_reading_triples *r, qp_err *err)
 {
     qp_lines *lines = NULL;
     qp_str line;
-    bool whole;
+    bool whole, weighted = true;
     qp_code code = qp_lines_open(r->source->path, r->source->bytes, QP_TRIPLES_LINE, &lines, err);
 
     while (!code) {
@@ -35,8 +46,10 @@ qp_code qp_triples_tsv(qp_reading_triples *r, qp_err *err)
         r->line = qp_lines_number(lines);
         if (!whole)
             code = qp_reading_left_out(r, err, "a line of more than %d MiB", QP_TRIPLES_LINE >> 20);
-        else if (qp_str_trim(line).n && !(r->line == 1 && qp_str_starts(line, QP_STR("head\trelation\ttail"))))
-            code = take_line(r, line, err);
+        else if (r->line == 1 && is_header(line))
+            weighted = has_weights(qp_str_trim(line));
+        else if (qp_str_trim(line).n)
+            code = take_line(r, line, weighted, err);
         code = code ? code : qp_reading_look(r, err);
     }
     qp_lines_close(lines);
