@@ -235,6 +235,7 @@ typedef struct qp_opt {
 #define QP_NEEDS_WRITER 4u
 #define QP_NEEDS_SPARSE 8u
 #define QP_NEEDS_ATTENTION 16u
+#define QP_LIKES_WRITER 32u /* opened where one was named, and done without where none was */
 
 typedef struct qp_op { /* operators, methods and user pipelines are all this */
     const char *name, *help;
@@ -273,11 +274,20 @@ qp_set qp_granker(qp_query *, qp_set, float alpha, float scale);    /* O_gm; sca
 qp_set qp_stex(qp_query *, qp_set, float beta);                     /* O_vgs */
 qp_set qp_link_entities(qp_query *);                                /* where the question starts */
 qp_set qp_ppr_from(qp_query *, qp_set, double alpha, uint32_t top); /* personalised PageRank; alpha: starting again */
+qp_set qp_ppr_by_score(qp_query *, qp_set, double alpha, uint32_t top); /* ... from where scores are high more often */
 qp_set qp_rwr_from(qp_query *, qp_set, double alpha, uint32_t top, uint64_t seed); /* random walks with restart */
 qp_set qp_induce_set(qp_query *, qp_set);                                          /* and the edges between its nodes */
 qp_set qp_paths_through(qp_query *, qp_set starts, qp_set sub, const char *kind, uint32_t hops, uint32_t budget);
-qp_set qp_vote(qp_query *, uint32_t k);         /* GEAR: what the attention heads vote for */
-qp_set qp_join(qp_query *, qp_set a, qp_set b); /* a, then what b adds */
+qp_set qp_blend(qp_query *, uint32_t k); /* passages by (cosine + BM25 / largest BM25) / 2: AGRAG's hybrid retrieval */
+qp_set qp_judge(qp_query *, qp_set facts);     /* the edges that the writer finds useful; without one all */
+qp_set qp_steiner_through(qp_query *, qp_set); /* a cheap tree through its nodes and the ends of its edges */
+qp_set qp_enrich(qp_query *, qp_set sub,
+                 const qp_set *influence); /* MCMI: grown by what is worth more than it costs; null: all alike */
+qp_set qp_ends(qp_query *, qp_set facts, const char *weight, uint32_t k); /* "same" | "mean" | "rare"; k = 0: all */
+qp_set qp_gather(qp_query *, qp_set entities, uint32_t k);                /* the passages they stand in; k = 0: all */
+qp_set qp_balance(qp_query *, qp_set, double factor);                     /* passages' scores times the factor */
+qp_set qp_vote(qp_query *, uint32_t k);                                   /* GEAR: what the attention heads vote for */
+qp_set qp_join(qp_query *, qp_set a, qp_set b);                           /* a, then what b adds */
 qp_set qp_minus(qp_query *, qp_set a, qp_set b);
 qp_set qp_top(qp_query *, qp_set, uint32_t k);
 

@@ -48,6 +48,8 @@ static void add_needs(yyjson_mut_doc *doc, yyjson_mut_val *to, unsigned needs)
         yyjson_mut_arr_add_str(doc, list, "ranker");
     if (needs & QP_NEEDS_WRITER)
         yyjson_mut_arr_add_str(doc, list, "writer");
+    if (needs & QP_LIKES_WRITER)
+        yyjson_mut_arr_add_str(doc, list, "writer, where one is named");
     if (needs & QP_NEEDS_SPARSE)
         yyjson_mut_arr_add_str(doc, list, "sparse encoder");
     if (needs & QP_NEEDS_ATTENTION)

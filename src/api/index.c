@@ -259,7 +259,7 @@ qp_code qp_index_equip(qp_index *index, const qp_snapshot *snapshot, unsigned ne
     }
     if (!code && (needs & QP_NEEDS_RANKER))
         code = qp_index_model(index, QP_RANKER, &q->ranker, err);
-    if (!code && (needs & QP_NEEDS_WRITER))
+    if (!code && (needs & QP_NEEDS_WRITER || (needs & QP_LIKES_WRITER && qp_index_names(index, QP_WRITER))))
         code = qp_index_model(index, QP_WRITER, &q->writer, err);
     if (!code && (needs & QP_NEEDS_SPARSE) && *qp_snapshot_sparse(snapshot)) {
         code = qp_index_model(index, QP_SPARSE, &q->sparse, err);

@@ -1,6 +1,6 @@
 /* Subgraph extraction: by structure (k-hop, PPR, random walk with restart), by a semantic model over the PPR subgraph's
  * triples, or by vectors and a hop. */
-#include "method/choose.h"
+#include "op/choose.h"
 #include "method/lego.h"
 #include "op/eem.h"
 #include "op/ops.h"
@@ -35,8 +35,8 @@ static qp_set by_writer(qp_query *q, const lego_opt *o, qp_set starts, qp_set su
     const qp_id *ids = qp_list_ids(q, few.edges);
     if (!text || !ids || q->graph->text(q->graph->self, QP_TRIPLE, ids, few.edges.n, text, q->mem, &q->err))
         return (qp_set){0};
-    const qp_choice choice = {o->extract_prompt, "lego-extract.txt", o->example, (uint32_t)o->max_edge,
-                              (uint32_t)o->window};
+    const qp_choice choice = {o->extract_prompt,     "lego-extract.txt",  o->example,
+                              (uint32_t)o->max_edge, (uint32_t)o->window, false};
     const uint32_t *chosen = qp_choose(q, &choice, text, few.edges.n, &n_chosen);
     qp_hit *hit = chosen ? qp_new(q->mem, qp_hit, n_chosen + (size_t)o->max_edge + 1) : NULL;
     uint32_t n = 0;

@@ -2,7 +2,7 @@
  * model or by the writer, with what the paper tried on top of each. */
 #include <math.h>
 
-#include "method/choose.h"
+#include "op/choose.h"
 #include "method/lego.h"
 #include "op/beam.h"
 #include "op/eem.h"
@@ -34,7 +34,7 @@ static qp_list by_writer(qp_query *q, const lego_opt *o, qp_list paths, uint32_t
 {
     uint32_t n_chosen, n = 0;
     qp_str *text = texts_of(q, paths.at, paths.n);
-    const qp_choice choice = {o->paths_prompt, "lego-paths.txt", o->example, k, (uint32_t)o->window};
+    const qp_choice choice = {o->paths_prompt, "lego-paths.txt", o->example, k, (uint32_t)o->window, false};
     const uint32_t *chosen = text ? qp_choose(q, &choice, text, paths.n, &n_chosen) : NULL;
     qp_hit *hit = chosen ? qp_new(q->mem, qp_hit, (size_t)k + n_chosen + 1) : NULL;
     if (!hit)

@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "method/choose.h"
+#include "op/choose.h"
 #include "method/first.h"
 #include "method/methods.h"
 #include "op/answers.h"
@@ -58,7 +58,7 @@ static bool choose_relations(qp_query *q, const tog_opt *o, const qp_hit *path, 
         if (at == names)
             name[names++] = of[i];
     }
-    const qp_choice choice = {NULL, "lego-edge.txt", o->example, (uint32_t)o->width, (uint32_t)o->window};
+    const qp_choice choice = {NULL, "lego-edge.txt", o->example, (uint32_t)o->width, (uint32_t)o->window, false};
     const uint32_t *chosen = qp_choose(q, &choice, name, names, &n_chosen);
     for (uint32_t i = 0; chosen && i < n; i++)
         for (uint32_t j = 0; j < n_chosen; j++)
@@ -83,7 +83,7 @@ static bool choose_ends(qp_query *q, const tog_opt *o, const qp_hit *path, uint3
         name[m] = about.name;
         at[m++] = i;
     }
-    const qp_choice choice = {NULL, "lego-node.txt", o->example, (uint32_t)o->width, (uint32_t)o->window};
+    const qp_choice choice = {NULL, "lego-node.txt", o->example, (uint32_t)o->width, (uint32_t)o->window, false};
     const uint32_t *chosen = qp_choose(q, &choice, name, m, &n_chosen);
     for (uint32_t i = 0; chosen && i < n_chosen; i++)
         score[at[chosen[i]]] = (float)(n_chosen - i);

@@ -90,3 +90,8 @@ qp_set qp_ppr_from(qp_query *q, qp_set from, double alpha, uint32_t top)
 {
     return qp_run(q, &qp_op_ppr, &from, 1, &(ppr_opt){.top = top, .alpha = alpha, .engine = "auto"});
 }
+
+qp_set qp_ppr_by_score(qp_query *q, qp_set from, double alpha, uint32_t top)
+{
+    return qp_run(q, &qp_op_ppr, &from, 1, &(ppr_opt){.top = top, .alpha = alpha, .engine = "auto", .by_score = true});
+}

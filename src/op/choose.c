@@ -1,4 +1,4 @@
-#include "method/choose.h"
+#include "op/choose.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,11 +22,11 @@ static qp_str numbered(qp_query *q, const qp_str *item, uint32_t n)
     return out;
 }
 
-/* One to k of the numbers 1 to n, with commas between them. */
-static const char *grammar_of(qp_query *q, uint32_t n, uint32_t k)
+/* One to k of the numbers 1 to n, with commas between them; or none. */
+static const char *grammar_of(qp_query *q, uint32_t n, uint32_t k, bool none)
 {
     qp_buf text = {0};
-    qp_buf_fmt(&text, "root ::= number (\", \" number){0,%u}\nnumber ::= ", k - 1);
+    qp_buf_fmt(&text, "root ::= %snumber (\", \" number){0,%u}\nnumber ::= ", none ? "\"none\" | " : "", k - 1);
     for (uint32_t i = n; i; i--) /* longer numbers first: "1" begins "12" */
         qp_buf_fmt(&text, "%s\"%u\"", i < n ? " | " : "", i);
     qp_buf_char(&text, '\n');
@@ -66,7 +66,7 @@ static uint32_t choose_from(qp_query *q, const qp_choice *c, const qp_str *item,
     if (q->err.code != QP_OK || !most)
         return 0;
     qp_str prompt = qp_prompt(q, c->prompt, c->standard, fields, 4);
-    const char *grammar = grammar_of(q, n, most);
+    const char *grammar = grammar_of(q, n, most, c->none);
     if (q->err.code != QP_OK)
         return 0;
     qp_str said = qp_write(q, prompt, (qp_sampling){.max_tokens = 6 * most + 8, .grammar = grammar});

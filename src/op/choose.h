@@ -1,6 +1,6 @@
 /* A writer that chooses from a numbered list, under a grammar, so that whatever it writes can be read. */
-#ifndef QP_METHOD_CHOOSE_H
-#define QP_METHOD_CHOOSE_H
+#ifndef QP_OP_CHOOSE_H
+#define QP_OP_CHOOSE_H
 
 #include "quipu_op.h"
 
@@ -10,6 +10,7 @@ typedef struct qp_choice {
     const char *example;  /* put for {example}; or null */
     uint32_t k;           /* how many at most */
     uint32_t window; /* items shown at a time: of longer lists each part is asked about, then what was chosen; 0: 64 */
+    bool none;       /* it may choose none, by that word */
 } qp_choice;
 
 /* The places in `item` that were chosen, best first, each once; *n of them. Null after an error. */
