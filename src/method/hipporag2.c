@@ -1,0 +1,91 @@
+/* HippoRAG 2 (Gutierrez, Shu, Qi, Zhou, Su, ICML 2025): the facts nearest to the question, those that it recognises as
+ * useful, and a walk from their entities and, more faintly, from all passages by their similarity. As in the authors'
+ * code: an entity starts with the mean score of its facts over the passages it stands in, the best `k_entities` of them;
+ * a passage with its min-max scaled cosine times `passage_weight`. Readings: a fact's cosine is scaled by the best one, where
+ * they subtract the least of all facts; edges count alike.
+ */
+#include "method/first.h"
+#include "method/methods.h"
+
+typedef struct hippo_opt {
+    int64_t k_facts, k_entities, top;
+    double damping, passage_weight;
+    bool filter;
+    const char *edges;
+} hippo_opt;
+
+static const qp_opt opts[] = {
+    {"k_facts", "facts mapped to the question", QP_INT, offsetof(hippo_opt, k_facts), "5", 1, 1000, NULL},
+    {"filter", "the writer, where one is named, keeps the facts that help", QP_BOOL, offsetof(hippo_opt, filter),
+     "true", 0, 0, NULL},
+    {"k_entities", "entities that the walk starts from", QP_INT, offsetof(hippo_opt, k_entities), "5", 1, 1000, NULL},
+    {"passage_weight", "of a passage as a start", QP_FLOAT, offsetof(hippo_opt, passage_weight), "0.05", 0, 1e6, NULL},
+    {"damping", "probability of walking on", QP_FLOAT, offsetof(hippo_opt, damping), "0.5", 1e-6, .999999, NULL},
+    QP_EDGES_OPTION(hippo_opt),
+    QP_TOP_OPTION(hippo_opt),
+    {0}};
+
+/* Scores from low to the best as 0..1. */
+static qp_list scaled(qp_query *q, qp_list list, float low)
+{
+    qp_hit *hit = qp_list_copy(q, list);
+    float width = list.n ? list.at[0].score - low : 0;
+    for (uint32_t i = 0; hit && i < list.n; i++)
+        hit[i].score = width > 0 && hit[i].score > low ? (hit[i].score - low) / width : width <= 0;
+    return (qp_list){hit, hit ? list.n : 0};
+}
+
+/* Of every passage, from the furthest to the nearest as 0..1. */
+static qp_set all_passages(qp_query *q)
+{
+    qp_list all = qp_search(q, "node.dense", q->graph->nodes).nodes;
+    return qp_set_of(scaled(q, all, all.n ? all.at[all.n - 1].score : 0));
+}
+
+static qp_list passages_of(qp_query *q, qp_list nodes)
+{
+    qp_hit *hit = qp_list_copy(q, nodes);
+    uint32_t n = 0;
+    for (uint32_t i = 0; hit && i < nodes.n; i++)
+        if (hit[i].id < q->graph->entity)
+            hit[n++] = hit[i];
+    return (qp_list){hit, n};
+}
+
+static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
+{
+    const hippo_opt *o = opt;
+    qp_walk outer = q->walk;
+    (void)in, (void)n_in;
+    qp_set facts = {.edges = scaled(q, qp_search(q, "triple.dense", (uint32_t)o->k_facts).edges, 0)};
+    if (o->filter)
+        facts = qp_judge(q, facts);
+    if (!facts.edges.n) /* nothing is recognised */
+        return qp_search(q, "node.dense", (uint32_t)o->top);
+    qp_set entities = qp_ends(q, facts, "rare", (uint32_t)o->k_entities);
+    q->started = entities.nodes;
+    qp_set starts = qp_join(q, entities, qp_balance(q, all_passages(q), o->passage_weight));
+    q->walk = qp_query_walk(q, o->edges, NULL);
+    q->walk.across = true;
+    qp_list reached = qp_ppr_by_score(q, starts, 1 - o->damping, q->graph->nodes).nodes;
+    q->walk = outer;
+    if (q->graph->entity)
+        reached = passages_of(q, reached);
+    return qp_cut_to(q, qp_set_of(reached), (uint32_t)o->top);
+}
+
+static unsigned asks(const void *opt)
+{
+    return QP_NEEDS_EMBEDDER | (((const hippo_opt *)opt)->filter ? QP_LIKES_WRITER : 0);
+}
+
+const qp_op qp_method_hipporag2 = {
+    .name = "hipporag2",
+    .help = "PageRank from the entities of the facts nearest to the question, and from the passages by similarity",
+    .source = "HippoRAG 2 (Gutierrez et al., ICML 2025); FastInsight's and AGRAG's baseline",
+    .opts = opts,
+    .opt_size = sizeof(hippo_opt),
+    .run = run,
+    .needs = QP_NEEDS_EMBEDDER | QP_LIKES_WRITER,
+    .asks = asks,
+};
