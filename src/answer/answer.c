@@ -2,6 +2,7 @@
 
 #include "answer/compose.h"
 #include "answer/extract.h"
+#include "answer/from_graph.h"
 #include "answer/from_paths.h"
 #include "answer/source.h"
 #include "base/err.h"
@@ -18,6 +19,8 @@ qp_code qp_answer_make(qp_query *q, qp_set evidence, const qp_answer_options *op
     if (evidence.paths.n || q->answer.n)
         return qp_answer_from_paths(q, evidence, &o, answer, err);
     bool extract = o.extract || !q->writer || !q->writer->generate;
+    if (!extract && q->extracted.nodes.n)
+        return qp_answer_from_graph(q, evidence, &o, answer, err);
     qp_sources sources = {0};
     qp_code code = qp_sources_take(q, evidence, o.context_tokens, extract ? q->embedder : q->writer, &sources, err);
     if (code)

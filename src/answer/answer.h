@@ -27,13 +27,14 @@ typedef struct qp_answer {
 typedef struct qp_answer_options {
     bool extract;
     uint32_t context_tokens, answer_tokens;
-    uint64_t seed;      /* of the writer */
-    const char *prompt; /* a file that replaces prompts/answer.txt, or null */
+    uint64_t seed;       /* of the writer */
+    const char *prompt;  /* a file that replaces prompts/answer.txt, lego-reason.txt or graph-answer.txt, or null */
+    const char *choices; /* "support|counter": the writer says one of these and nothing else; or null */
     void (*token)(void *user, const char *text, size_t n);
     void *user;
 } qp_answer_options;
 
-/* From the hits of a retrieval, best first. Without a writer, or with `extract`, the best sentences are quoted. */
+/* From the hits of a retrieval, best first, from its paths, or from the subgraph that it extracted. Without a writer, or with `extract`, the best sentences are quoted. */
 qp_code qp_answer_make(qp_query *, qp_set evidence, const qp_answer_options *, qp_answer *, qp_err *);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 
+#include "answer/grammar.h"
 #include "answer/support.h"
 #include "base/arena.h"
 #include "base/clock.h"
@@ -94,6 +95,7 @@ static qp_code generate(qp_query *q, qp_str prompt, const qp_answer_options *o, 
     stream s = {q, o->token, o->user};
     qp_sampling sampling = {.max_tokens = o->answer_tokens,
                             .seed = o->seed,
+                            .grammar = qp_answer_grammar(q, o),
                             .token = o->token || q->deadline > 0 ? on_token : NULL,
                             .user = &s,
                             .cancel = q->cancel};

@@ -1,5 +1,6 @@
 #include "answer/from_paths.h"
 
+#include "answer/grammar.h"
 #include "op/prompt.h"
 #include "op/answers.h"
 #include "op/eem.h"
@@ -82,7 +83,10 @@ static void write(telling *t, const qp_answer_options *o, qp_answer *answer)
     if (!said.n) {
         const qp_field fields[] = {{"question", t->q->text}, {"items", paths_as_lines(t)}};
         prompt = qp_prompt(t->q, o->prompt, "lego-reason.txt", fields, 2);
-        said = qp_write(t->q, prompt, (qp_sampling){.max_tokens = o->answer_tokens, .seed = o->seed});
+        said = qp_write(t->q, prompt,
+                        (qp_sampling){.max_tokens = o->answer_tokens,
+                                      .seed = o->seed,
+                                      .grammar = qp_answer_grammar(t->q, o)});
     }
     if (t->q->err.code == QP_OK && prompt.n && t->q->writer->count) {
         t->q->writer->count(t->q->writer->self, &prompt, 1, &answer->prompt_tokens, &t->q->err);

@@ -24,13 +24,14 @@ typedef struct qp_trial { /* one contender on one question */
     const qp_explored *explored;
 } qp_trial;
 
-typedef struct qp_plan { /* what `-o` says to the evaluation itself */
-    const char *metrics; /* null: those of the task */
-    const char *task;    /* "retrieval" | "answers" | "graph" */
-    const char *split;   /* "all" | "dev" | "test" */
-    const char *start;   /* the contender whose first ten the correlations start from */
-    const char *graph;   /* edge types that tr and misstr look at */
-    const char *compare; /* "all" | "none": pairs whose differences are reported */
+typedef struct qp_plan {          /* what `-o` says to the evaluation itself */
+    const char *metrics;          /* null: those of the task */
+    const char *task;             /* "retrieval" | "answers" | "graph" */
+    const char *split;            /* "all" | "dev" | "test" */
+    const char *start;            /* the contender whose first ten the correlations start from */
+    const char *graph;            /* edge types that tr and misstr look at */
+    const char *compare;          /* "all" | "none": pairs whose differences are reported */
+    const char *prompt, *choices; /* of the writer's answers; or null */
     bool share, extract;
     int64_t jobs;
 } qp_plan;

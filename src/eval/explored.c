@@ -1,5 +1,6 @@
 #include "eval/explored.h"
 
+#include "op/describe.h"
 #include "op/sub.h"
 
 /* ---- the subgraph, and where in the paths what is right stands ---- */
@@ -12,12 +13,15 @@ static uint32_t gold_number(const uint32_t *gold, uint32_t n, uint32_t document)
     return UINT32_MAX;
 }
 
-static void look_at_subgraph(qp_query *q, const uint32_t *gold, uint32_t n_gold, const uint32_t *document_of,
-                             qp_explored *out)
+static void look_at_subgraph(qp_query *q, qp_set found, const uint32_t *gold, uint32_t n_gold,
+                             const uint32_t *document_of, qp_explored *out)
 {
     qp_sub sub;
-    if (!q->extracted.nodes.n || !qp_sub_make(q, q->extracted, q->walk, &sub))
+    qp_set looked = q->extracted.nodes.n ? q->extracted : found; /* a pipeline's is what it returns */
+    if (!looked.nodes.n || !qp_sub_make(q, looked, q->walk, &sub))
         return;
+    if (!q->context_tokens)
+        out->tokens = qp_tokens(q, qp_describe(q, looked));
     bool *met = qp_new(q->mem, bool, n_gold + 1u);
     out->nodes = sub.n;
     out->edges = (uint32_t)(sub.graph.start[sub.n] / 2);
@@ -50,7 +54,7 @@ qp_explored *qp_explored_make(qp_query *q, qp_set found, const uint32_t *gold, u
         }
     out->first_path = first;
     out->tokens = q->context_tokens;
-    look_at_subgraph(q, gold, n_gold, document_of, out);
+    look_at_subgraph(q, found, gold, n_gold, document_of, out);
     if (q->err.code != QP_OK) {
         qp_fail(err, q->err.code, "%s", q->err.message);
         return NULL;

@@ -133,7 +133,9 @@ static qp_code keep_cited(qp_bench *b, const qp_question *question, const qp_ans
 /* Answers from what was found, and keeps of it what measures read. */
 static qp_code answer(qp_bench *b, const qp_question *question, qp_query *q, qp_set found, qp_trial *t, qp_err *err)
 {
-    const qp_answer_options how = {.extract = b->e->plan.extract};
+    const qp_answer_options how = {.extract = b->e->plan.extract,
+                                   .prompt = b->e->plan.prompt,
+                                   .choices = b->e->plan.choices};
     qp_answered *out = qp_new(b->mem, qp_answered, 1);
     qp_answer a = {0};
 

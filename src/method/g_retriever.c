@@ -3,6 +3,7 @@
 #include "method/first.h"
 #include "method/methods.h"
 #include "method/tree.h"
+#include "op/describe.h"
 #include "op/ops.h"
 
 typedef struct retriever_opt {
@@ -55,6 +56,7 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
     qp_list edges = o->k_edges ? relation_prizes(q, (uint32_t)o->k_edges) : (qp_list){0};
     qp_set out = q->err.code == QP_OK ? qp_reward_tree(q, nodes, edges, o->c) : (qp_set){0};
     q->extracted = out;
+    q->context_tokens = qp_tokens(q, qp_describe(q, out));
     out.nodes = qp_score(q, qp_set_of(out.nodes)).nodes;
     out.nodes.n = qp_min(out.nodes.n, o->top);
     out.edges.n = qp_min(out.edges.n, o->top);

@@ -3,6 +3,7 @@
 
 #include "method/first.h"
 #include "method/methods.h"
+#include "op/describe.h"
 #include "op/eem.h"
 #include "op/answers.h"
 #include "op/ops.h"
@@ -99,21 +100,16 @@
         }                                                                                                               \
     }
 
-/* What a writer would be given to read: the paths, one a line. */
+/* Of what a writer would be given to read: the paths, one a line. */
 static uint32_t tokens_of(qp_query *q, qp_list paths)
 {
-    const qp_model *m = q->writer ? q->writer : q->embedder;
     qp_buf text = {0};
-    uint32_t n = 0;
-    for (uint32_t i = 0; m && m->count && i < paths.n && q->err.code == QP_OK; i++) {
+    for (uint32_t i = 0; i < paths.n && q->err.code == QP_OK; i++) {
         qp_buf_str(&text, qp_path_text(q, &paths.at[i]));
         qp_buf_char(&text, '\n');
     }
     qp_buf_str(&text, q->report);
-    if (m && m->count && text.n && !text.oom) {
-        qp_str all = qp_buf_view(&text);
-        m->count(m->self, &all, 1, &n, &q->err);
-    }
+    uint32_t n = text.oom ? 0 : qp_tokens(q, qp_buf_view(&text));
     qp_buf_free(&text);
     return n;
 }
