@@ -3,6 +3,7 @@
 #include "method/first.h"
 #include "method/methods.h"
 #include "method/tree.h"
+#include "op/describe.h"
 #include "op/eem.h"
 #include "op/ops.h"
 #include "op/star.h"
@@ -11,8 +12,8 @@
 typedef struct gear_opt {
     int64_t k, m, size, rounds, top;
     double alpha, c;
-    bool a, b, rank, plain;
-    const char *edges;
+    bool a, b, rank;
+    const char *plain, *edges;
 } gear_opt;
 
 #define GEAR_VOTE(type)                                                                                                \
@@ -26,17 +27,18 @@ typedef struct gear_opt {
         {"b", "ablation: a head counts by how far apart what it names lies", QP_BOOL, offsetof(type, b), "true", 0, 0, \
          NULL},                                                                                                        \
         {"rank", "ablation: a vote halves with each rank", QP_BOOL, offsetof(type, rank), "true", 0, 0, NULL},         \
-        {"plain", "ablation: one vector, the embedder's, instead of the heads'",                                       \
-         QP_BOOL, offsetof(type, plain),                                                                               \
-         "false", 0,                                                                                                   \
-         0,       NULL},                                                                                               \
+        {"plain", "ablation: one vector instead of a head's each: the heads' outputs end to end, or the embedder's",   \
+         QP_ENUM, offsetof(type, plain),                                                                               \
+         "no",    0,                                                                                                   \
+         0,       "no|heads|embedder"},                                                                                \
         QP_EDGES_OPTION(type),                                                                                         \
     {                                                                                                                  \
         "top", "how many nodes, and edges, are returned", QP_INT, offsetof(type, top), "10", 1, 1e6, NULL              \
     }
 
 static const qp_opt union_opts[] = {GEAR_VOTE(gear_opt),
-                                    {"m", "nodes added in a round", QP_INT, offsetof(gear_opt, m), "5", 1, 10000, NULL},
+                                    {"m", "nodes added in a round; 0: the seeds' graph alone", QP_INT,
+                                     offsetof(gear_opt, m), "5", 0, 10000, NULL},
                                     {"rounds", "rounds of expansion; 1: the paper's Algorithm 3; 0: until the size",
                                      QP_INT, offsetof(gear_opt, rounds), "0", 0, 1000, NULL},
                                     {0}};
@@ -45,32 +47,20 @@ static const qp_opt ppr_opts[] = {GEAR_VOTE(gear_opt),
                                    offsetof(gear_opt, alpha), "0.85", 1e-6, .999999, NULL},
                                   {0}};
 
+static bool votes(const gear_opt *o)
+{
+    return *o->plain == 'n';
+}
+
 /* Of nodes or edges how near they are to the question, in the heads or in the one plain vector. */
 static const float *nearness(qp_query *q, const gear_opt *o, const float *share, qp_kind kind, qp_list list)
 {
     const qp_id *ids = qp_list_ids(q, list);
-    if (!ids || q->err.code != QP_OK)
+    if (!ids || q->err.code != QP_OK || (votes(o) && !share))
         return NULL;
-    if (!o->plain)
-        return share ? qp_head_cosines(q, share, kind, ids, list.n) : NULL;
+    if (*o->plain != 'e')
+        return qp_head_cosines(q, share, kind, ids, list.n);
     return kind == QP_NODE ? qp_query_dots(q, ids, list.n) : qp_eem_edges(q, "embed", "edge", ids, list.n);
-}
-
-/* V^, and the edges at it that are nearest, with how near they are. */
-static qp_set nearest(qp_query *q, const gear_opt *o, const float *share, qp_list nodes)
-{
-    const qp_list at = qp_star(q, nodes);
-    return (qp_set){nodes, qp_star_best(q, at, nearness(q, o, share, QP_EDGE, at), (uint32_t)o->k), {0}};
-}
-
-/* V^ and the ends of E^. */
-static qp_set seeds_of(qp_query *q, const gear_opt *o, const float **share)
-{
-    *share = NULL;
-    qp_set seeds = o->plain ? nearest(q, o, NULL, qp_search(q, "entity.dense", (uint32_t)o->k).nodes)
-                            : qp_run(q, &qp_op_vote, NULL, 0, &(qp_vote_opt){o->k, o->a, o->b, o->rank, share});
-    qp_set ends = seeds.edges.n ? qp_induce_set(q, (qp_set){.edges = seeds.edges}) : (qp_set){0};
-    return qp_join(q, qp_set_of(seeds.nodes), qp_set_of(ends.nodes));
 }
 
 /* Candidates, nearest first. */
@@ -83,12 +73,47 @@ static qp_set by_nearness(qp_query *q, const gear_opt *o, const float *share, qp
     return qp_set_of(qp_list_sorted(q, hit, hit ? set.nodes.n : 0, set.nodes.n));
 }
 
+/* All that the heads look at, unsorted: entities, where there are any. */
+static qp_list everything(qp_query *q)
+{
+    qp_hit *hit = qp_new(q->mem, qp_hit, q->graph->nodes + 1u);
+    uint32_t n = 0, first = q->graph->entity < q->graph->nodes ? q->graph->entity : 0;
+    if (!hit)
+        qp_oom(&q->err);
+    for (qp_id v = first; hit && v < q->graph->nodes; v++)
+        if (qp_query_allows(q, v))
+            hit[n++] = (qp_hit){v, QP_NO_ID, 0, NULL};
+    return (qp_list){hit, n};
+}
+
+/* The k nearest of all nodes, and of the edges at them the k nearest: equals are more than k, and those far from any such
+ * node would only be in the way. */
+static qp_set nearest(qp_query *q, const gear_opt *o, const float *share)
+{
+    qp_list nodes = *o->plain == 'e' ? qp_search(q, "entity.dense", (uint32_t)o->k).nodes
+                                     : by_nearness(q, o, share, qp_set_of(everything(q))).nodes;
+    nodes.n = qp_min(nodes.n, o->k);
+    const qp_list at = qp_star(q, nodes);
+    return (qp_set){nodes, qp_star_best(q, at, nearness(q, o, share, QP_EDGE, at), (uint32_t)o->k), {0}};
+}
+
+/* V^ and the ends of E^. */
+static qp_set seeds_of(qp_query *q, const gear_opt *o, const float **share)
+{
+    *share = NULL;
+    qp_set seeds = votes(o) ? qp_run(q, &qp_op_vote, NULL, 0, &(qp_vote_opt){o->k, o->a, o->b, o->rank, share})
+                            : nearest(q, o, NULL);
+    qp_set ends = seeds.edges.n ? qp_induce_set(q, (qp_set){.edges = seeds.edges}) : (qp_set){0};
+    return qp_join(q, qp_set_of(seeds.nodes), qp_set_of(ends.nodes));
+}
+
 /* The subgraph among the nodes, its nodes by the heads' cosine. */
 static qp_set finish(qp_query *q, const gear_opt *o, const float *share, qp_set nodes)
 {
     qp_set out = qp_induce_set(q, qp_set_of(nodes.nodes));
     q->extracted = out;
     q->started = (qp_list){0};
+    q->context_tokens = qp_tokens(q, qp_describe(q, out));
     out.nodes = by_nearness(q, o, share, out).nodes;
     out.nodes.n = qp_min(out.nodes.n, o->top);
     out.edges.n = qp_min(out.edges.n, o->top);
@@ -97,7 +122,7 @@ static qp_set finish(qp_query *q, const gear_opt *o, const float *share, qp_set 
 
 static unsigned asks(const void *opt)
 {
-    return ((const gear_opt *)opt)->plain ? QP_NEEDS_EMBEDDER : QP_NEEDS_ATTENTION;
+    return *((const gear_opt *)opt)->plain == 'e' ? QP_NEEDS_EMBEDDER : QP_NEEDS_ATTENTION;
 }
 
 static qp_set run_union(qp_query *q, const qp_set *in, int n_in, const void *opt)
@@ -108,7 +133,7 @@ static qp_set run_union(qp_query *q, const qp_set *in, int n_in, const void *opt
     (void)in, (void)n_in;
     q->walk = qp_query_walk(q, o->edges, NULL);
     qp_set g = qp_cut_to(q, seeds_of(q, o, &share), (uint32_t)o->size);
-    for (int64_t round = 0; g.nodes.n < o->size && (!o->rounds || round < o->rounds); round++) {
+    for (int64_t round = 0; o->m && g.nodes.n < o->size && (!o->rounds || round < o->rounds); round++) {
         qp_set c = by_nearness(q, o, share, qp_hop(q, g, 1));
         if (!c.nodes.n)
             break;
@@ -160,29 +185,6 @@ const qp_op qp_method_gear_ppr = {
 static const qp_opt tree_opts[] = {
     GEAR_VOTE(gear_opt), {"c", "base cost of an edge", QP_FLOAT, offsetof(gear_opt, c), "0.5", 1e-6, 1e6, NULL}, {0}};
 
-/* All that the heads look at, unsorted: entities, where there are any. */
-static qp_list everything(qp_query *q)
-{
-    qp_hit *hit = qp_new(q->mem, qp_hit, q->graph->nodes + 1u);
-    uint32_t n = 0, first = q->graph->entity < q->graph->nodes ? q->graph->entity : 0;
-    if (!hit)
-        qp_oom(&q->err);
-    for (qp_id v = first; hit && v < q->graph->nodes; v++)
-        if (qp_query_allows(q, v))
-            hit[n++] = (qp_hit){v, QP_NO_ID, 0, NULL};
-    return (qp_list){hit, n};
-}
-
-/* Rewards are how near the k nearest nodes are, and of the edges at them the k nearest: equals are more than k, and those far
- * from any rewarded node would only be in the way. */
-static qp_set rewards(qp_query *q, const gear_opt *o, const float *share)
-{
-    qp_list nodes = o->plain ? qp_search(q, "entity.dense", (uint32_t)o->k).nodes
-                             : by_nearness(q, o, share, qp_set_of(everything(q))).nodes;
-    nodes.n = qp_min(nodes.n, o->k);
-    return nearest(q, o, share, nodes);
-}
-
 static qp_set run_tree(qp_query *q, const qp_set *in, int n_in, const void *opt)
 {
     const gear_opt *o = opt;
@@ -190,11 +192,14 @@ static qp_set run_tree(qp_query *q, const qp_set *in, int n_in, const void *opt)
     qp_walk outer = q->walk;
     (void)in, (void)n_in;
     q->walk = qp_query_walk(q, o->edges, NULL);
-    const float *share = o->plain ? NULL : qp_head_shares(q, &vote);
-    qp_set r = rewards(q, o, share);
+    const float *share = votes(o) ? qp_head_shares(q, &vote) : NULL;
+    qp_set r = nearest(q, o, share);
     qp_set tree = q->err.code == QP_OK ? qp_reward_tree(q, r.nodes, r.edges, o->c) : (qp_set){0};
     qp_set out = finish(q, o, share, tree);
-    q->extracted = tree.nodes.n ? tree : out;
+    if (tree.nodes.n) {
+        q->extracted = tree;
+        q->context_tokens = qp_tokens(q, qp_describe(q, tree));
+    }
     q->walk = outer;
     return out;
 }

@@ -107,11 +107,17 @@ const float *qp_head_shares(qp_query *q, const qp_vote_opt *o)
     return shares_of(q, cast(q, o));
 }
 
+static float cosine(const float *x, const float *y, uint32_t dim)
+{
+    float product = sqrtf(qp_dot(x, x, dim) * qp_dot(y, y, dim));
+    return product > 0 ? qp_dot(x, y, dim) / product : 0;
+}
+
 const float *qp_head_cosines(qp_query *q, const float *share, qp_kind kind, const qp_id *ids, uint32_t n)
 {
     const float *asked = qp_query_heads(q);
-    uint32_t heads = q->graph->heads, dim = q->graph->head_dim;
-    size_t width = (size_t)heads * dim;
+    size_t width = (size_t)q->graph->heads * q->graph->head_dim;
+    uint32_t heads = share ? q->graph->heads : 1, dim = (uint32_t)(width / heads);
     float *rows = asked ? qp_new(q->mem, float, BATCH *width) : NULL,
           *out = asked ? qp_new(q->mem, float, n + 1u) : NULL;
     if (asked && (!rows || !out))
@@ -122,11 +128,9 @@ const float *qp_head_cosines(qp_query *q, const float *share, qp_kind kind, cons
                               &q->err))
             return NULL;
         for (uint32_t i = 0; i < some; i++)
-            for (uint32_t h = 0; h < heads; h++) {
-                const float *x = rows + i * width + (size_t)h * dim, *y = asked + (size_t)h * dim;
-                float product = sqrtf(qp_dot(x, x, dim) * qp_dot(y, y, dim));
-                out[from + i] += product > 0 ? share[h] * qp_dot(x, y, dim) / product : 0;
-            }
+            for (uint32_t h = 0; h < heads; h++)
+                out[from + i] +=
+                    (share ? share[h] : 1) * cosine(rows + i * width + (size_t)h * dim, asked + (size_t)h * dim, dim);
     }
     return q->err.code == QP_OK ? out : NULL;
 }

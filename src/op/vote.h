@@ -14,7 +14,8 @@ typedef struct qp_vote_opt {
 
 /* s_h = a_h b_h of the heads' best k (a: mean norm, b: mean distance), as shares of 1; null after an error. */
 const float *qp_head_shares(qp_query *, const qp_vote_opt *);
-/* sum over h of share_h cos(q^h, x^h) for n nodes (QP_NODE) or edges (QP_EDGE); null after an error. */
+/* sum over h of share_h cos(q^h, x^h) for n nodes (QP_NODE) or edges (QP_EDGE); share null: the cosine of the
+ * heads' outputs end to end, as one vector. Null after an error. */
 const float *qp_head_cosines(qp_query *, const float *share, qp_kind, const qp_id *, uint32_t n);
 
 #endif

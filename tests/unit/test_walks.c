@@ -7,6 +7,7 @@
 #include "method/methods.h"
 #include "model/model.h"
 #include "op/beam.h"
+#include "op/describe.h"
 #include "op/eem.h"
 #include "op/ops.h"
 #include "op/sub.h"
@@ -342,6 +343,36 @@ static void votes_are_the_formula(void **state)
     end(&w);
 }
 
+static void without_shares_heads_are_one_vector(void **state)
+{
+    world w;
+    make(&w, *state, "who made delta and knows gamma");
+    uint32_t width = w.s->heads * w.s->head_dim;
+    for (qp_id v = 0; v < NAMES; v++) {
+        float own[1024];
+        assert_int_equal(w.q.graph->vectors(w.s, "node.head", &v, 1, own, NULL), QP_OK);
+        const float *got = qp_head_cosines(&w.q, NULL, QP_NODE, &v, 1);
+        assert_true(fabsf(*got - cosine(qp_query_heads(&w.q), own, width)) < 1e-5f);
+    }
+    end(&w);
+}
+
+static void a_subgraph_is_told_breadth_first(void **state)
+{
+    static const char *const facts_from_alpha =
+        "alpha -> knows -> beta\nalpha -> likes -> beta\ngamma -> made -> alpha\nepsilon -> knows -> beta\n"
+        "beta -> knows -> gamma\ngamma -> made -> delta\nzeta -> likes -> gamma\ndelta -> likes -> epsilon\n"
+        "iota -> knows -> zeta\neta -> made -> theta";
+    world w;
+    make(&w, *state, "x");
+    assert_true(qp_str_eq(qp_describe(&w.q, all_nodes(&w)), qp_str_of(facts_from_alpha)));
+    qp_hit some[] = {{id_of(&w, "iota"), QP_NO_ID, 0, NULL},
+                     {id_of(&w, "delta"), QP_NO_ID, 0, NULL},
+                     {id_of(&w, "epsilon"), QP_NO_ID, 0, NULL}};
+    assert_true(qp_str_eq(qp_describe(&w.q, qp_set_of((qp_list){some, 3})), QP_STR("iota\ndelta -> likes -> epsilon")));
+    end(&w);
+}
+
 static void a_subgraph_has_every_edge_of_its_nodes(void **state)
 {
     world w;
@@ -407,9 +438,14 @@ static void a_writer_answers_alone(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {HOLDS(paths_are_all_simple_ones), HOLDS(a_narrow_beam_keeps_the_best),
-                                       HOLDS(shortest_paths_are_whole),  HOLDS(names_are_found_in_the_question),
-                                       HOLDS(votes_are_the_formula),     HOLDS(a_subgraph_has_every_edge_of_its_nodes),
+    const struct CMUnitTest tests[] = {HOLDS(paths_are_all_simple_ones),
+                                       HOLDS(a_narrow_beam_keeps_the_best),
+                                       HOLDS(shortest_paths_are_whole),
+                                       HOLDS(names_are_found_in_the_question),
+                                       HOLDS(votes_are_the_formula),
+                                       HOLDS(a_subgraph_has_every_edge_of_its_nodes),
+                                       HOLDS(without_shares_heads_are_one_vector),
+                                       HOLDS(a_subgraph_is_told_breadth_first),
                                        HOLDS(a_writer_answers_alone)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
