@@ -105,6 +105,64 @@ static double f1(const qp_outcome *o, uint32_t k)
     return best;
 }
 
+/* Do these words stand in the answer's, one after the other? */
+static bool holds(const qp_str *answer, uint32_t na, const qp_str *gold, uint32_t ng)
+{
+    for (uint32_t i = 0; ng && i + ng <= na; i++) {
+        uint32_t j = 0;
+
+        while (j < ng && qp_str_eq(answer[i + j], gold[j]))
+            j++;
+        if (j == ng)
+            return true;
+    }
+    return false;
+}
+
+static double answer_hit(const qp_outcome *o, uint32_t k)
+{
+    char a[TEXT], g[TEXT];
+    qp_str aw[WORDS], gw[WORDS];
+    uint32_t na = o->answer ? words_of(a, normalise(o->answer->text, a), aw) : 0;
+
+    (void)k;
+    for (uint32_t i = 0; o->answer && i < o->answer->n_gold; i++)
+        if (holds(aw, na, gw, words_of(g, normalise(o->answer->gold[i], g), gw)))
+            return 1;
+    return 0;
+}
+
+/* The first accepted answer that this is and that was not met before; n_gold: none. */
+static uint32_t meet(const qp_answered *a, qp_str name, const bool *met)
+{
+    uint32_t i = 0;
+
+    while (i < a->n_gold && i < WORDS && (met[i] || !exact(name, a->gold[i])))
+        i++;
+    return i < WORDS ? i : a->n_gold;
+}
+
+static double entity_f1(const qp_outcome *o, uint32_t k)
+{
+    bool met[WORDS] = {false};
+    uint32_t named = 0, right = 0, gold = o->answer ? o->answer->n_gold : 0;
+
+    (void)k;
+    for (qp_str rest = o->answer ? o->answer->text : (qp_str){0}; rest.at && rest.n;) {
+        size_t n = 0;
+        while (n < rest.n && rest.at[n] != ',' && rest.at[n] != '\n')
+            n++;
+        qp_str name = qp_str_trim(qp_str_slice(rest, 0, n));
+        rest = qp_str_slice(rest, n + 1, rest.n);
+        uint32_t i = name.n ? meet(o->answer, name, met) : gold;
+        named += name.n > 0;
+        if (i < gold)
+            met[i] = right++ + 1;
+    }
+    double p = named ? (double)right / named : 0, r = gold ? (double)right / gold : 0;
+    return p + r > 0 ? 2 * p * r / (p + r) : 0;
+}
+
 static uint32_t cited_right(const qp_answered *a)
 {
     uint32_t n = 0;
@@ -148,6 +206,25 @@ const qp_measure qp_measure_f1 = {
     .citation = "Rajpurkar and others 2016 (SQuAD), evaluate-v1.1.py",
     .wants = QP_WANTS_ANSWER,
     .of = f1,
+};
+
+const qp_measure qp_measure_answer_hit = {
+    .name = "answer_hit",
+    .help = "does an accepted answer stand in the answer",
+    .definition = "1 if normalise(a) stands in normalise(answer) for an accepted a, words whole, else 0",
+    .citation = "He and others 2024 (G-Retriever), Hit; GEAR's, too",
+    .wants = QP_WANTS_ANSWER,
+    .of = answer_hit,
+};
+
+const qp_measure qp_measure_entity_f1 = {
+    .name = "entity_f1",
+    .help = "the names in the answer against the accepted ones",
+    .definition =
+        "2PR / (P + R); a name goes to the next comma or line, and is right if it equals an accepted one, normalised",
+    .citation = "GEAR, evaluation metrics (entity level, exact matches)",
+    .wants = QP_WANTS_ANSWER,
+    .of = entity_f1,
 };
 
 const qp_measure qp_measure_cite_p = {

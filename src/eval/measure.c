@@ -16,6 +16,8 @@ static const qp_measure *const table[] = {
     &qp_measure_misstr,
     &qp_measure_em,
     &qp_measure_f1,
+    &qp_measure_answer_hit,
+    &qp_measure_entity_f1,
     &qp_measure_cite_p,
     &qp_measure_cite_r,
     &qp_measure_cite_ok,

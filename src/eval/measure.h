@@ -71,7 +71,7 @@ extern const qp_measure qp_measure_ndcg, qp_measure_ndcg_bin, qp_measure_recall,
     qp_measure_hit, qp_measure_mrr, qp_measure_map, qp_measure_tr, qp_measure_misstr, qp_measure_em, qp_measure_f1,
     qp_measure_cite_p, qp_measure_cite_r, qp_measure_cite_ok, qp_measure_sub_recall, qp_measure_sub_f1,
     qp_measure_sub_nodes, qp_measure_sub_edges, qp_measure_sub_components, qp_measure_context_tokens,
-    qp_measure_path_recall, qp_measure_set_hit, qp_measure_set_f1;
+    qp_measure_path_recall, qp_measure_set_hit, qp_measure_set_f1, qp_measure_answer_hit, qp_measure_entity_f1;
 
 /* The ranks a measure cut at k looks at. */
 static inline uint32_t qp_outcome_depth(const qp_outcome *o, uint32_t k)

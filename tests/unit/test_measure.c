@@ -179,6 +179,27 @@ static void equal_to_squad(void **state)
     assert_int_equal(line, 10);
 }
 
+static void named_answers_are_counted(void **state)
+{
+    static const struct {
+        const char *text;
+        double hit, f1;
+    } of[] = {{"Jamaican English [1], Patois", 1, .5},
+              {"the jamaican english\nJamaican Creole", 1, 1},
+              {"They speak Jamaican English there", 1, 0},
+              {"English", 0, 0},
+              {"", 0, 0},
+              {"Jamaican English, Jamaican English", 1, .5}};
+    const qp_str gold[] = {QP_STR("Jamaican English"), QP_STR("Jamaican Creole")};
+    (void)state;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        qp_answered answer = {.text = qp_str_of(of[i].text), .gold = gold, .n_gold = 2};
+        qp_outcome o = {.answer = &answer};
+        assert_true(qp_measure_answer_hit.of(&o, UINT32_MAX) == of[i].hit);
+        assert_true(fabs(qp_measure_entity_f1.of(&o, UINT32_MAX) - of[i].f1) < 1e-9);
+    }
+}
+
 /* Definition 7 by relaxing (hops, sum) pairs over all edges until nothing changes. */
 static void slow_reach(const qp_csr *g, uint32_t gold, uint32_t *hops, double *u)
 {
@@ -375,10 +396,15 @@ static void broken_runs_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_to_trec_eval_and_networkx),  cmocka_unit_test(equal_to_squad),
-        cmocka_unit_test(distances_equal_a_slow_twin),      cmocka_unit_test(a_far_quiet_path_beats_a_near_hub),
-        cmocka_unit_test(metric_names_are_checked),         cmocka_unit_test(bad_lines_are_named),
-        cmocka_unit_test(runs_survive_writing_and_reading), cmocka_unit_test(broken_runs_are_refused),
+        cmocka_unit_test(equal_to_trec_eval_and_networkx),
+        cmocka_unit_test(equal_to_squad),
+        cmocka_unit_test(named_answers_are_counted),
+        cmocka_unit_test(distances_equal_a_slow_twin),
+        cmocka_unit_test(a_far_quiet_path_beats_a_near_hub),
+        cmocka_unit_test(metric_names_are_checked),
+        cmocka_unit_test(bad_lines_are_named),
+        cmocka_unit_test(runs_survive_writing_and_reading),
+        cmocka_unit_test(broken_runs_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
