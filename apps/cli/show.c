@@ -33,10 +33,8 @@ static void print_name(yyjson_val *node)
 /* "manual.pdf, page 3, bytes 100-250": bytes of the document's text. */
 static void print_place(yyjson_val *at, unsigned long long from, unsigned long long to)
 {
-    if (!*member(at, "document")) { /* an entity */
-        putchar('\n');
+    if (!*member(at, "document")) /* an entity */
         return;
-    }
     fputs(dim(), stdout);
     put(member(at, "document"));
     if (yyjson_is_uint(yyjson_obj_get(at, "page")))
@@ -97,7 +95,7 @@ static void print_hits(yyjson_val *root, bool texts, bool explain)
         print_name(hit);
         printf("  %.4f", yyjson_get_num(yyjson_obj_get(hit, "score")));
         bool entity = !*member(hit, "document");
-        fputs(entity ? "" : "\n     ", stdout);
+        fputs(entity ? "\n" : "\n     ", stdout);
         print_place(hit, span(hit, 0), span(hit, 1));
         if (texts && (!entity || strcmp(text, member(hit, "title")) != 0))
             print_wrapped(text, strlen(text), 5, 3);
@@ -151,7 +149,7 @@ static void print_citations(yyjson_val *root)
         }
         printf("\n[%llu] ", whole(c, "n"));
         print_name(c);
-        printf("\n    ");
+        fputs(*member(c, "document") ? "\n    " : "\n", stdout);
         print_place(c, from, to);
         yyjson_val *hit = hit_of(root, member(c, "id"));
         if (hit)
