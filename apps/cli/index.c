@@ -23,7 +23,7 @@ static void tell(const cli *c, const qp_index_report *r)
     if (r->triples)
         printf("\n%" PRIu64 " triples of %" PRIu64 " entities read", r->triples, r->entities);
     if (r->chunks || !r->entities)
-        printf("\n%" PRIu64 " chunks and %" PRIu64 " edges in the index", r->chunks, r->edges);
+        printf("\n%" PRIu64 " chunks and %" PRIu64 " edges between them in the index", r->chunks, r->edges);
     if (r->edges_unknown)
         printf(" (%" PRIu64 " edges to unknown ids left out)", r->edges_unknown);
     if (r->chunks_weighed)

@@ -170,14 +170,14 @@ printf '{"_id":"%s","text":"text of %s"}\n' one one two two three three >set/cor
 printf 'src\tdst\ttype\tweight\none\ttwo\tcites\t1\ntwo\tghost\tcites\t1\nthree\tone\tref\t0.5\n' >set/edges.tsv
 out=$($QUIPU index --embedder none -s set.s set 2>err)
 has "$out" "3 documents added"
-has "$out" "2 edges in the index (1 edges to unknown ids left out)"
+has "$out" "2 edges between them in the index (1 edges to unknown ids left out)"
 has "$(cat err)" "'two' to 'ghost'"
 python3 -c "
 print('src\tdst\ttype')
 for i in range(70): print('one\ttwo\trelation%d' % i)" >set/edges.tsv
-has "$($QUIPU index --embedder none -s set.s set 2>&1)" "70 edges in the index"
+has "$($QUIPU index --embedder none -s set.s set 2>&1)" "70 edges between them in the index"
 rm set/edges.tsv
-has "$($QUIPU index --embedder none -s set.s set 2>&1)" "0 edges in the index"
+has "$($QUIPU index --embedder none -s set.s set 2>&1)" "0 edges between them in the index"
 
 # ---- sizes: by tokens, by characters, whole; always on sentence bounds ----
 python3 -c "
