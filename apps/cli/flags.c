@@ -244,8 +244,10 @@ int flags_parse(cli *c, const verb *v, int argc, char **argv)
     if (code)
         return code;
     if (c->n_args < v->args_min || (v->args_max >= 0 && c->n_args > v->args_max)) {
-        fprintf(stderr, "quipu %s: %s was wanted, %d argument%s found; `quipu help %s` shows how\n", v->name,
-                *v->args ? v->args : "no argument", c->n_args, c->n_args == 1 ? " was" : "s were", v->name);
+        bool unquoted = c->n_args > 1 && strcmp(v->args, "QUESTION") == 0;
+        fprintf(stderr, "quipu %s: %s was wanted, %d argument%s found; %s`quipu help %s` shows how\n", v->name,
+                *v->args ? v->args : "no argument", c->n_args, c->n_args == 1 ? " was" : "s were",
+                unquoted ? "put it between quotes; " : "", v->name);
         return QP_USAGE;
     }
     return 0;

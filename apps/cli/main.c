@@ -11,8 +11,8 @@ const verb verbs[] = {
     {"index", "SOURCE...",
      "Add or update files, folders, a data set folder, or - for standard input; never repeats work.", "sojSEPA" COMMON,
      1, -1, run_index},
-    {"delete", "DOC...", "Remove documents by id or path; leaves the index that never held them.", "sjEPA" COMMON, 1,
-     -1, run_delete},
+    {"delete", "DOC...", "Remove documents by id or path, graphs by path; leaves the index that never held them.",
+     "sjEPA" COMMON, 1, -1, run_delete},
     {"ask", "QUESTION", "Answer with citations; needs no server and no key.", "smokwjxQrecDl" MODELS COMMON, 0, 1,
      run_ask},
     {"retrieve", "QUESTION", "Ranked evidence, no answer.", "smokwjxQrD" MODELS COMMON, 0, 1, run_retrieve},
@@ -28,7 +28,8 @@ const verb verbs[] = {
     {"check", "", "Is the store whole: every checksum, every reference.", "sj" COMMON, 0, 0, run_check},
     {"bench", "", "Time the kernels on a generated index: -o passages=1000000 -o edges=10000000 -o dim=0.", "oj" COMMON,
      0, 0, run_bench},
-    {"help", "[VERB]", "How to use quipu, or one verb; `quipu help man` prints the man page.", "", 0, 1, run_help},
+    {"help", "[NAME]", "How to use quipu, or one verb, method or operator; `quipu help man` prints the man page.", "",
+     0, 1, run_help},
     {0},
 };
 
@@ -69,7 +70,8 @@ int main(int argc, char **argv)
             return printf("quipu " QUIPU_VERSION "\n") < 0;
         if (help)
             return run_help(&none);
-        fprintf(stderr, "quipu: a verb was wanted (index, ask, retrieve, eval, ...); `quipu help` lists them\n");
+        fprintf(stderr, "quipu: a verb was wanted (index, ask, retrieve, eval, ...)%s%s%s; `quipu help` lists them\n",
+                argc > 1 ? ", '" : "", argc > 1 ? argv[1] : "", argc > 1 ? "' was found" : "");
         return QP_USAGE;
     }
     const verb *v = verb_find(argv[at]);

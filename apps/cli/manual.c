@@ -48,7 +48,7 @@ static void overview(void)
            QUIPU_VERSION);
     for (const verb *v = verbs; v->name; v++)
         printf("  %-10s %s\n", v->name, v->help);
-    printf("\n`quipu help VERB` shows one. Exit codes: %s.\n", exits);
+    printf("\n`quipu help VERB` shows one, also of a method or an operator. Exit codes: %s.\n", exits);
 }
 
 /* ---- methods and operators, from the catalogue ---- */
@@ -229,6 +229,23 @@ void manual_page(void)
     roff(exits);
 }
 
+/* The page of a method or an operator; false: there is none of this name. */
+static bool manual_of(const char *what, const char *name)
+{
+    yyjson_doc *doc = catalogue_read(what);
+    yyjson_val *op;
+    size_t i, n;
+    bool found = false;
+    yyjson_arr_foreach(yyjson_doc_get_root(doc), i, n, op) {
+        if (strcmp(member(op, "name"), name) == 0) {
+            describe(op);
+            found = true;
+        }
+    }
+    yyjson_doc_free(doc);
+    return found;
+}
+
 int run_help(cli *c)
 {
     if (!c->n_args) {
@@ -240,10 +257,16 @@ int run_help(cli *c)
         return 0;
     }
     const verb *v = verb_find(c->args[0]);
-    if (!v) {
-        fprintf(stderr, "quipu: there is no verb '%s'; `quipu help` lists them\n", c->args[0]);
-        return QP_USAGE;
+    if (v) {
+        manual_verb(v);
+        return 0;
     }
-    manual_verb(v);
-    return 0;
+    bool method = manual_of("methods", c->args[0]);
+    if (manual_of("ops", c->args[0]) || method)
+        return 0;
+    fprintf(
+        stderr,
+        "quipu: there is no verb, method or operator '%s'; `quipu help`, `quipu methods` and `quipu ops` list them\n",
+        c->args[0]);
+    return QP_USAGE;
 }

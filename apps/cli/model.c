@@ -124,6 +124,7 @@ int run_model(cli *c)
         return pull(c);
     if (strcmp(what, "import") == 0 && (c->n_args == 2 || c->n_args == 3))
         return import(c);
-    fprintf(stderr, "quipu model: 'list', 'pull NAME...' or 'import PATH [NAME]' was wanted, '%s' was found\n", what);
+    fprintf(stderr, "quipu model: 'list', 'pull NAME...' or 'import PATH [NAME]' was wanted, '%s'%s was found\n", what,
+            c->n_args > 1 ? " and more" : " alone");
     return QP_USAGE;
 }

@@ -96,8 +96,7 @@ const qp_opt *qp_option_find(const qp_op *op, const char *name, qp_err *err)
     if (near)
         qp_fail(err, QP_INPUT, "'%s' has no option '%s' (%s?)", op->name, name, near);
     else
-        qp_fail(err, QP_INPUT, "'%s' has no option '%s': `quipu ops %s` or `quipu methods %s` lists them", op->name,
-                name, op->name, op->name);
+        qp_fail(err, QP_INPUT, "'%s' has no option '%s': `quipu help %s` lists them", op->name, name, op->name);
     return NULL;
 }
 

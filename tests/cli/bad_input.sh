@@ -31,7 +31,14 @@ H="$E --reranker hash"
 refused 1 "verb" -- $QUIPU
 refused 1 "there is no verb 'indx'" -- $QUIPU indx
 refused 1 "--frob" -- $QUIPU ask --frob x
+refused 1 "-V" -- $QUIPU -V
 refused 1 "QUESTION" -- $QUIPU ask
+refused 1 "between quotes" -- $QUIPU ask what is a quipu
+refused 1 "'pull' alone" -- $QUIPU model pull
+refused 1 "'list' and more" -- $QUIPU model list all
+refused 1 "method or operator 'legos'" -- $QUIPU help legos
+$QUIPU help lego | grep -q "subgraph extraction" || echo "FAILED: help of a method" | tee -a "$work/missing"
+$QUIPU help link | grep -q "entities that the question starts from" || echo "FAILED: help of an operator" | tee -a "$work/missing"
 refused 4 "no index" "quipu" -- $QUIPU ask "anything"
 refused 2 "nowhere" -- $QUIPU index $E "$work/nowhere"
 mkdir "$work/empty"

@@ -64,7 +64,7 @@ static void refusals(void **state)
 {
     (void)state;
     refused("flot", "1", "'sample' has no option 'flot' (float?)");
-    refused("xyzzy", "1", "'sample' has no option 'xyzzy': `quipu ops sample` or `quipu methods sample` lists them");
+    refused("xyzzy", "1", "'sample' has no option 'xyzzy': `quipu help sample` lists them");
     refused("int", "1.5", "'sample': int wants a whole number, found '1.5'");
     refused("int", "", "'sample': int wants a whole number, found ''");
     refused("int", "-6", "'sample': int goes from -5 to 1e+15, found '-6'");
