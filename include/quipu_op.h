@@ -75,6 +75,20 @@ typedef struct qp_arcs { /* the neighbours of all nodes: of v, node[start[v]] ..
     const qp_id *node;
 } qp_arcs;
 
+typedef struct qp_parts { /* communities, found as the index was made; n is 0 where there are none */
+    uint32_t n, n_parts;
+    const uint32_t *part;   /* n: of each node; part 0 is the largest */
+    const uint32_t *start;  /* n_parts + 1 */
+    const uint32_t *member; /* part p has member[start[p]] .. member[start[p + 1] - 1], rising */
+} qp_parts;
+
+typedef struct qp_stops {  /* where random walks ended, made as the index was; n is 0 where there are none */
+    double alpha, epsilon; /* they stopped with alpha at each step; enough for this relative error */
+    uint32_t n;
+    const uint64_t *start; /* n + 1 */
+    const qp_id *stop; /* of v's walks: stop[start[v]] .. stop[start[v + 1] - 1]; QP_NO_ID: at a node without arcs */
+} qp_stops;
+
 typedef struct qp_about { /* what a person is shown of a node; strings live as long as the view */
     qp_str name;          /* the chunk's or entity's own id, unique: "paper.md#3" */
     qp_str document;      /* document id; n == 0 for a node without one */
@@ -110,6 +124,9 @@ typedef struct qp_view {
     qp_code (*incident)(void *, const qp_id *, uint32_t n, qp_walk, qp_adj *, qp_arena *, qp_err *);
     /* The same as adjacent for the whole graph, without copying where the walk is all types both ways; without the edges. */
     qp_code (*arcs)(void *, qp_walk, qp_arcs *, qp_arena *, qp_err *);
+    /* Of the graph of all types, both ways, not across. Arrays live as long as the view. */
+    qp_code (*parts)(void *, qp_parts *, qp_err *);
+    qp_code (*stops)(void *, qp_stops *, qp_err *);
     /* Distinct neighbours over the walked types, self-loops none, both directions if the walk says so. */
     qp_code (*degree)(void *, const qp_id *, uint32_t n, qp_walk, uint32_t *out, qp_err *);
     /* What a node is found by, and what models read: title, heading path and text, one a line (qp_indexed_text); the last

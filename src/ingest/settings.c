@@ -36,6 +36,9 @@ static const qp_opt options[] = {
      "all|names|none"},
     {"phi", "entities of a larger cosine are joined as synonyms; 1: none", QP_FLOAT, OPTION(phi), "0.8", 0, 1, NULL},
     {"names", "entities are found by the words of their names, too", QP_ENUM, OPTION(names), "yes", 0, 0, "yes|no"},
+    {"partition", "keep communities of the graph: ppr and lego within=partition", QP_ENUM, OPTION(partition), "no", 0,
+     0, "no|yes"},
+    {"walks", "keep random walks on the graph: ppr engine=fora", QP_ENUM, OPTION(walks), "no", 0, 0, "no|yes"},
     {0},
 };
 
@@ -50,8 +53,8 @@ const qp_op *qp_ingest_options(void)
 
 qp_code qp_reading_load(qp_store *store, const qp_setting *given, size_t n, qp_reading *out, qp_arena *a, qp_err *err)
 {
-    static const char *const shared[] = {"chunk", "chunk_size", "overlap", "language", "triples", "names",
-                                         "graph", "b",          "tau",     "er",       "once",    "phi"};
+    static const char *const shared[] = {"chunk", "chunk_size", "overlap", "language", "triples", "names",     "graph",
+                                         "b",     "tau",        "er",      "once",     "phi",     "partition", "walks"};
     enum { SHARED = sizeof shared / sizeof *shared };
     qp_setting *all = qp_new(a, qp_setting, n + SHARED);
     size_t m = 0;
@@ -99,6 +102,8 @@ qp_code qp_reading_keep(qp_store *store, const qp_reading *out, qp_err *err)
     code = code ? code : qp_store_set(store, "tau", number, err);
     snprintf(number, sizeof number, "%.17g", out->phi);
     code = code ? code : qp_store_set(store, "phi", number, err);
+    code = code ? code : qp_store_set(store, "partition", out->partition, err);
+    code = code ? code : qp_store_set(store, "walks", out->walks, err);
     return code ? code : qp_store_set(store, "language", out->language, err);
 }
 

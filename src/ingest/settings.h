@@ -10,7 +10,7 @@
 typedef struct qp_reading {
     const char *chunk; /* "auto", "tokens", "chars", "whole" */
     int64_t chunk_size, overlap;
-    const char *language, *include, *exclude, *format, *references, *triples, *names;
+    const char *language, *include, *exclude, *format, *references, *triples, *names, *partition, *walks;
     const char *graph, *er, *once; /* "auto", "text", "links"; "relative", "literal"; "all", "names", "none" */
     int64_t b;
     double tau, phi;

@@ -28,6 +28,7 @@
              QP_FLOAT, offsetof(lego_opt, alpha),                                                                       \
              "0.15",   1e-6,                                                                                            \
              .999999,  NULL},                                                                                           \
+            QP_PPR_ENGINE_OPTION(lego_opt), QP_PPR_WITHIN_OPTION(lego_opt),                                             \
             {"khop", "how far sbe-khop goes", QP_INT, offsetof(lego_opt, khop), "2", 1, 16, NULL},                      \
             {"top_k", "paths that one-shot retrieval keeps", QP_INT, offsetof(lego_opt, top_k), "32", 1, 1e6, NULL},    \
             {"width", "paths kept in a round of beam search", QP_INT, offsetof(lego_opt, width), "8", 1, 10000, NULL},  \

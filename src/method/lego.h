@@ -8,7 +8,7 @@
 
 typedef struct lego_opt {
     const char *se, *pr; /* modules */
-    const char *eem, *item, *score, *prune, *edges;
+    const char *eem, *item, *score, *prune, *engine, *within, *edges;
     const char *extract_prompt, *paths_prompt, *item_prompt, *example;
     int64_t report_tokens, max_ent, max_edge, khop, top_k, width, max_hop, budget, rounds, prefilter, window, top, seed;
     double alpha, percentile;

@@ -80,7 +80,9 @@ qp_set lego_extract(qp_query *q, const lego_opt *o, qp_set starts)
         return qp_rwr_from(q, starts, o->alpha, (uint32_t)o->max_ent, (uint64_t)o->seed);
     if (!strcmp(o->se, "vdb"))
         return by_vectors(q, o, starts);
-    qp_set sub = qp_join(q, starts, qp_ppr_from(q, starts, o->alpha, (uint32_t)o->max_ent));
+    const qp_ppr_opt how = {
+        .top = o->max_ent, .alpha = o->alpha, .engine = o->engine, .within = o->within, .seed = o->seed};
+    qp_set sub = qp_join(q, starts, qp_run(q, &qp_op_ppr, &starts, 1, &how));
     if (*o->se == 's' && o->se[1] == 'b')
         return sub;
     sub = qp_induce_set(q, sub);

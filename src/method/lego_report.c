@@ -9,17 +9,28 @@
 
 enum { TRIPLES = 100 }; /* that the writer reads: of the nodes first in order, as many as there are room for */
 
+/* The index's, or found now. */
+static qp_partition communities(qp_query *q, uint64_t seed)
+{
+    const qp_walk walk = {q->walk.types, QP_BOTH, q->walk.across};
+    const qp_leiden_options how = {.gamma = 1, .random = seed, .cancel = q->cancel};
+    qp_partition parts = {0};
+    qp_walked walked;
+    double modularity;
+    if (!qp_query_parts(q, walk, &parts) || parts.n)
+        return parts;
+    if (qp_query_chain(q, walk, &walked))
+        qp_leiden(walked.chain, &how, q->mem, &parts, &modularity, &q->err);
+    qp_walked_done(&walked);
+    return parts;
+}
+
 /* The smallest community of a start; *n its size, 0 after an error or without starts. */
 static const uint32_t *community(qp_query *q, qp_list starts, uint64_t seed, uint32_t *n)
 {
-    qp_walked walked;
-    qp_partition parts = {0};
-    double modularity;
-    const qp_leiden_options how = {.gamma = 1, .random = seed, .cancel = q->cancel};
+    qp_partition parts = starts.n ? communities(q, seed) : (qp_partition){0};
     const uint32_t *best = NULL;
     *n = 0;
-    if (qp_query_chain(q, (qp_walk){q->walk.types, QP_BOTH, q->walk.across}, &walked) && starts.n)
-        qp_leiden(walked.chain, &how, q->mem, &parts, &modularity, &q->err);
     for (uint32_t i = 0; q->err.code == QP_OK && parts.n && i < starts.n; i++) {
         uint32_t part = parts.part[starts.at[i].id], size = parts.start[part + 1] - parts.start[part];
         if (!best || size < *n) {
@@ -27,7 +38,6 @@ static const uint32_t *community(qp_query *q, qp_list starts, uint64_t seed, uin
             *n = size;
         }
     }
-    qp_walked_done(&walked);
     return best;
 }
 

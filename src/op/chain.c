@@ -111,6 +111,17 @@ void qp_walked_give(const qp_walked *w, qp_ppr_space *space)
         qp_ppr_space_free(space);
 }
 
+bool qp_query_parts(qp_query *q, qp_walk walk, qp_partition *out)
+{
+    qp_parts p = {0};
+    *out = (qp_partition){0};
+    if (walk.types == UINT64_MAX && walk.direction == QP_BOTH && !walk.across && q->graph->parts &&
+        q->graph->parts(q->graph->self, &p, &q->err))
+        return false;
+    *out = (qp_partition){p.n, p.n_parts, p.part, p.start, p.member};
+    return q->err.code == QP_OK;
+}
+
 qp_list qp_query_scored(qp_query *q, const qp_scored *at, uint32_t n)
 {
     qp_hit *hits = q->err.code == QP_OK ? qp_new(q->mem, qp_hit, n + 1u) : NULL;

@@ -16,6 +16,22 @@ typedef struct qp_search_opt { /* for callers that set more than qp_search does 
     double k1, b;
 } qp_search_opt;
 
+typedef struct qp_ppr_opt { /* for callers that set more than qp_ppr_from does */
+    int64_t top;
+    double alpha, tolerance;
+    const char *engine, *within, *edges, *direction;
+    int64_t seed;
+    bool by_score;
+} qp_ppr_opt;
+
+#define QP_PPR_ENGINE_OPTION(type)                                                                       \
+    QP_OPTION("engine", "how PPR is computed; auto: exact in small graphs, fast in large ones", QP_ENUM, \
+              offsetof(type, engine), "auto", 0, 0, "auto|exact|bounded|fast|fora|backward")
+#define QP_PPR_WITHIN_OPTION(type)                                                                                 \
+    QP_OPTION("within",                                                                                            \
+              "where PPR stays: in the whole graph, or in the communities of its starts (index -o partition=yes)", \
+              QP_ENUM, offsetof(type, within), "graph", 0, 0, "graph|partition")
+
 /* The entities named in these lines, a name each, in their order; 64 at most. What names none is left out. */
 qp_list qp_link_lines(qp_query *, qp_str lines);
 

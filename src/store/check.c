@@ -152,6 +152,14 @@ static qp_code check_said(const qp_snapshot *s, qp_err *err)
                                                               : damaged(s, QP_S_SAID, "a text lies outside", err);
 }
 
+static qp_code check_computed(const qp_snapshot *s, qp_err *err)
+{
+    qp_parts parts;
+    qp_stops stops;
+    qp_code code = qp_snapshot_parts((void *)(uintptr_t)s, &parts, err);
+    return code ? code : qp_snapshot_stops((void *)(uintptr_t)s, &stops, err);
+}
+
 static qp_code check_vectors(const qp_snapshot *s, qp_err *err)
 {
     int8_t *code = malloc(s->dim ? s->dim : 1);
@@ -286,8 +294,8 @@ qp_code qp_snapshot_check(const qp_snapshot *s, qp_err *err)
 {
     static qp_code (*const checks[])(const qp_snapshot *,
                                      qp_err *) = {qp_snapshot_sums, check_documents, check_entities, check_edges,
-                                                  check_rows,       check_said,      check_vectors,  check_ann,
-                                                  check_postings,   check_learned};
+                                                  check_rows,       check_said,      check_computed, check_vectors,
+                                                  check_ann,        check_postings,  check_learned};
     qp_code code = QP_OK;
     for (size_t i = 0; !code && i < sizeof checks / sizeof *checks; i++)
         code = checks[i](s, err);

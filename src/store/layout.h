@@ -54,6 +54,11 @@ typedef enum qp_section {
     QP_S_TYPE_HEADS,       /* f32 x types x heads x head_dim: of a relation's name */
     QP_S_SAID_EDGE,        /* u32 x said: edges of which something is said, rising */
     QP_S_SAID,             /* qp_ref x said: what */
+    QP_S_PART,             /* u32 x nodes: communities (store/precompute.h); empty unless they were asked for */
+    QP_S_PART_START,       /* u32 x (parts + 1) */
+    QP_S_PART_MEMBER,      /* u32 x nodes */
+    QP_S_WALKS,            /* u64 x (nodes + 1): walks (graph/ppr.h); empty unless they were asked for */
+    QP_S_WALK_STOPS,       /* u32 x walk_stops */
     QP_SECTIONS
 } qp_section;
 
@@ -74,11 +79,11 @@ typedef struct qp_ref { /* bytes in STRINGS (or TEXTS) */
 
 typedef struct qp_info {
     uint64_t documents, nodes, edges, types, terms, blocks;
-    uint64_t words, passage_words; /* sum of LENGTHS, and of passages alone */
-    uint64_t dim;                  /* 0: no vectors */
-    uint64_t entity;               /* the first entity among the nodes; nodes where there is none */
-    uint64_t arcs;                 /* of BOTH_NODE */
-    uint64_t crossing;             /* edges that only a walk across takes: between the halves, synonyms */
+    uint64_t words, passage_words;         /* sum of LENGTHS, and of passages alone */
+    uint64_t dim;                          /* 0: no vectors */
+    uint64_t entity;                       /* the first entity among the nodes; nodes where there is none */
+    uint64_t arcs;                         /* of BOTH_NODE */
+    uint64_t crossing;                     /* edges that only a walk across takes: between the halves, synonyms */
     uint64_t synonyms;                     /* pairs that were joined because their vectors are alike */
     uint64_t type_vectors, triple_vectors; /* 1: they are there */
     uint64_t coded;                        /* 1: CODES and SCALES are there */
@@ -86,7 +91,8 @@ typedef struct qp_info {
     uint64_t ann_entry[2]; /* where a search starts among passages, among entities; UINT32_MAX: no ann there */
     uint64_t learned, learned_blocks; /* terms of the sparse encoder, blocks of their postings */
     uint64_t heads, head_dim;         /* of the attention vectors; 0: there are none */
-    uint64_t said;                    /* edges of which something is said */
+    uint64_t said, parts, walk_stops; /* 0: there are none */
+    double walk_alpha, walk_epsilon;
     qp_ref embedder, language, sparse, attention;
 } qp_info;
 
@@ -131,7 +137,7 @@ typedef struct qp_block_entry {
 
 _Static_assert(sizeof(qp_head) == 32 && sizeof(qp_toc_entry) == 24 && sizeof(qp_document_entry) == 120 &&
                    sizeof(qp_node_entry) == 56 && sizeof(qp_term_entry) == 32 && sizeof(qp_block_entry) == 24 &&
-                   sizeof(qp_info) == 264 && sizeof(qp_learned_entry) == 16,
+                   sizeof(qp_info) == 296 && sizeof(qp_learned_entry) == 16,
                "no hidden padding in a file");
 
 #endif

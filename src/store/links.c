@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/map.h"
+#include "base/thread.h"
 #include "quipu_op.h"
 
 struct link {
@@ -17,6 +18,8 @@ struct qp_links {
     struct link *at;
     size_t n, cap;
     qp_map *types, *texts; /* as edges share types, they share texts: "source: Wikipedia" */
+    uint64_t *arcs;        /* once written, where they are kept: nodes + 1 starts, */
+    uint32_t *arc_node;    /* and neighbours on the same side */
     uint32_t *order;       /* of the types, by name; once written */
 };
 
@@ -39,6 +42,8 @@ void qp_links_free(qp_links *l)
         return;
     qp_map_free(l->types);
     qp_map_free(l->texts);
+    free(l->arcs);
+    free(l->arc_node);
     free(l->order);
     free(l->at);
     free(l);
@@ -208,13 +213,39 @@ static void write_columns(const qp_links *l, qp_writer *w)
         qp_writer_add(w, &l->at[i].weight, sizeof l->at[i].weight);
 }
 
-/* Distinct neighbours of v: both rows rise, so they are merged. */
+/* What is only walked across: edges between a passage and an entity, and those of synonyms. */
+struct across {
+    uint64_t entity;
+    uint32_t synonym; /* the type; UINT32_MAX: there is none */
+};
+
+static struct across across_of(const qp_links *l, const qp_info *info)
+{
+    struct across x = {info->entity, UINT32_MAX};
+    for (uint32_t t = 0; info->synonyms && t < info->types; t++)
+        if (qp_str_eq(qp_links_type(l, t), QP_STR(QP_SYNONYM)))
+            x.synonym = t;
+    return x;
+}
+
+static bool is_across(const struct link *e, const struct across *x)
+{
+    return x && ((e->from < x->entity) != (e->to < x->entity) || e->type == x->synonym);
+}
+
+/* Distinct neighbours of v, but over edges of `without`, if that is given: both rows rise, so they are merged. */
 static uint32_t neighbours(const qp_links *l, uint32_t v, const uint64_t *out, const uint64_t *in,
-                           const uint32_t *in_edge, uint32_t *row)
+                           const uint32_t *in_edge, const struct across *without, uint32_t *row)
 {
     uint64_t a = out[v], b = in[v];
     uint32_t count = 0, last = v;
-    while (a < out[v + 1] || b < in[v + 1]) {
+    for (;;) {
+        while (a < out[v + 1] && is_across(&l->at[a], without))
+            a++;
+        while (b < in[v + 1] && is_across(&l->at[in_edge[b]], without))
+            b++;
+        if (a == out[v + 1] && b == in[v + 1])
+            return count;
         uint32_t x = a < out[v + 1] ? l->at[a].to : UINT32_MAX, y = b < in[v + 1] ? l->at[in_edge[b]].from : UINT32_MAX;
         uint32_t next = x < y ? x : y;
         a += x == next;
@@ -223,31 +254,47 @@ static uint32_t neighbours(const qp_links *l, uint32_t v, const uint64_t *out, c
             row[count++] = next;
         last = next;
     }
-    return count;
 }
 
-/* Rows as long as a node has edges at most; the starts overwrite `in`, which is written by then. */
-static qp_code write_both(const qp_links *l, uint32_t nodes, qp_writer *w, const uint64_t *out, uint64_t *in,
-                          const uint32_t *in_edge, qp_info *info, qp_err *err)
+static qp_code stopped(qp_err *err)
 {
-    uint64_t longest = 0, arcs = 0;
-    for (uint32_t v = 0; v < nodes; v++) {
+    return qp_fail(err, QP_STOPPED, "stopped before the index was published; run it again to go on");
+}
+
+/* The longest row; of all rows together, each edge gives two arcs at most. */
+static uint64_t room_of(const qp_links *l, const qp_links_how *how, const uint64_t *out, const uint64_t *in)
+{
+    uint64_t longest = 0;
+    for (uint32_t v = 0; v < how->nodes; v++) {
         uint64_t n = out[v + 1] - out[v] + in[v + 1] - in[v];
         longest = n > longest ? n : longest;
     }
-    uint32_t *row = malloc((longest ? longest : 1) * sizeof *row);
-    if (!row)
+    return how->keep ? 2 * l->n : longest;
+}
+
+/* The starts overwrite `in`, which is written by then. */
+static qp_code write_both(qp_links *l, const qp_links_how *how, qp_writer *w, const uint64_t *out, uint64_t *in,
+                          const uint32_t *in_edge, qp_info *info, qp_err *err)
+{
+    const struct across x = across_of(l, info);
+    uint64_t arcs = 0, kept = 0;
+    l->arc_node = malloc((room_of(l, how, out, in) + 1) * sizeof *l->arc_node);
+    l->arcs = how->keep ? calloc((size_t)how->nodes + 1, sizeof *l->arcs) : NULL;
+    if (!l->arc_node || (how->keep && !l->arcs))
         return qp_oom(err);
     qp_writer_begin(w, QP_S_BOTH_NODE);
-    for (uint32_t v = 0; v < nodes; v++) {
-        uint32_t n = neighbours(l, v, out, in, in_edge, row);
+    for (uint32_t v = 0; v < how->nodes; v++) {
+        uint32_t *row = l->arc_node + kept, n = neighbours(l, v, out, in, in_edge, NULL, row);
         qp_writer_add(w, row, n * sizeof *row);
+        if (how->keep)
+            l->arcs[v + 1] = kept += neighbours(l, v, out, in, in_edge, &x, row);
         in[v] = arcs;
         arcs += n;
+        if (v % 4096 == 0 && qp_cancelled(how->cancel))
+            return stopped(err);
     }
-    in[nodes] = info->arcs = arcs;
-    qp_writer_put(w, QP_S_BOTH, in, ((size_t)nodes + 1) * sizeof *in);
-    free(row);
+    in[how->nodes] = info->arcs = arcs;
+    qp_writer_put(w, QP_S_BOTH, in, ((size_t)how->nodes + 1) * sizeof *in);
     return QP_OK;
 }
 
@@ -271,34 +318,26 @@ static void write_rows(const qp_links *l, uint32_t nodes, qp_writer *w, uint64_t
     qp_writer_put(w, QP_S_IN_EDGE, in_edge, l->n * sizeof *in_edge);
 }
 
-/* Edges that only a walk across takes. */
-static uint64_t count_crossing(const qp_links *l, const qp_info *info)
+qp_code qp_links_write(qp_links *l, const qp_links_how *how, qp_writer *w, qp_buf *strings, qp_info *info, qp_err *err)
 {
-    uint64_t n = 0;
-    uint32_t synonym = UINT32_MAX;
-    for (uint32_t t = 0; info->synonyms && t < info->types; t++)
-        if (qp_str_eq(qp_links_type(l, t), QP_STR(QP_SYNONYM)))
-            synonym = t;
-    for (size_t i = 0; i < l->n; i++)
-        n += (l->at[i].from < info->entity) != (l->at[i].to < info->entity) || l->at[i].type == synonym;
-    return n;
-}
-
-qp_code qp_links_write(qp_links *l, uint32_t nodes, qp_writer *w, qp_buf *strings, qp_info *info, qp_err *err)
-{
+    uint32_t nodes = how->nodes;
     qp_code code = write_types(l, w, strings, info, err);
     code = code ? code : sort_and_join(l, err);
     code = code ? code : write_said(l, w, strings, info, err);
+    if (!code && qp_cancelled(how->cancel))
+        code = stopped(err);
     if (code)
         return code;
     info->edges = l->n;
-    info->crossing = count_crossing(l, info);
+    const struct across x = across_of(l, info);
+    for (size_t i = 0; i < l->n; i++)
+        info->crossing += is_across(&l->at[i], &x);
     uint64_t *out = calloc((size_t)nodes + 1, sizeof *out), *in = calloc((size_t)nodes + 1, sizeof *in);
     uint32_t *in_edge = malloc((l->n ? l->n : 1) * sizeof *in_edge);
     if (out && in && in_edge) {
         write_columns(l, w);
         write_rows(l, nodes, w, out, in, in_edge);
-        code = write_both(l, nodes, w, out, in, in_edge, info, err);
+        code = write_both(l, how, w, out, in, in_edge, info, err);
     } else {
         code = qp_oom(err);
     }
@@ -306,6 +345,11 @@ qp_code qp_links_write(qp_links *l, uint32_t nodes, qp_writer *w, qp_buf *string
     free(in);
     free(in_edge);
     return code;
+}
+
+qp_csr qp_links_graph(const qp_links *l, uint32_t nodes)
+{
+    return (qp_csr){nodes, l->arcs, l->arc_node, NULL};
 }
 
 qp_str qp_links_type(const qp_links *l, uint32_t type)

@@ -8,6 +8,7 @@
 #include "store/inverted.h"
 #include "store/lexicon.h"
 #include "store/links.h"
+#include "store/precompute.h"
 #include "store/store.h"
 #include "store/synonyms.h"
 
@@ -383,6 +384,18 @@ static void release(qp_maker *m)
     free(m);
 }
 
+/* The edges, and what is computed of them. */
+static qp_code write_graph(qp_maker *m, qp_err *err)
+{
+    const qp_maker_options *o = &m->options;
+    const qp_links_how how = {qp_maker_nodes(m), o->partition || o->walks, o->cancel};
+    qp_code code = qp_links_write(m->links, &how, m->file, &m->strings, &m->info, err);
+    if (code || !how.keep || !how.nodes)
+        return code;
+    qp_csr graph = qp_links_graph(m->links, how.nodes);
+    return qp_precompute(&graph, o->partition, o->walks, o->cancel, m->file, &m->info, err);
+}
+
 qp_code qp_maker_finish(qp_maker *m, qp_err *err)
 {
     m->info.entity = m->info.nodes - m->entities;
@@ -390,7 +403,7 @@ qp_code qp_maker_finish(qp_maker *m, qp_err *err)
     if (!code)
         code = join_synonyms(m, err);
     if (!code)
-        code = qp_links_write(m->links, qp_maker_nodes(m), m->file, &m->strings, &m->info, err);
+        code = write_graph(m, err);
     if (!code)
         code = qp_lexicon_write(m->lexicon, m->file, &m->strings, &m->info, err);
     if (!code)

@@ -28,6 +28,7 @@ typedef struct qp_maker_options {
     qp_code (*made)(void *ctx, qp_made, qp_str text, float *out, bool *found, qp_err *);
     void *ctx;
     bool unindexed_entities;    /* leave their names out of the words' index */
+    bool partition, walks;      /* keep communities, random walks (store/precompute.h) */
     volatile const int *cancel; /* or null */
 } qp_maker_options;
 

@@ -53,13 +53,14 @@ struct qp_snapshot {
     const uint8_t *ann_level;
     const uint64_t *ann_upper;
     const uint32_t *ann_base, *ann_links;
-    const uint32_t *said_edge;
+    const uint32_t *said_edge, *part, *part_start, *part_member, *walk_stop;
     const qp_ref *said;
+    const uint64_t *walk;
     const qp_term_entry *term;
     const qp_learned_entry *learned;
     qp_postings words_of, learned_of; /* of term, of learned */
     char *embedder, *language, *sparse, *attention;
-    bool arcs_seen; /* BOTH was looked at */
+    bool arcs_seen, parts_seen, walks_seen; /* BOTH, PART, WALKS were looked at */
     qp_view view;
     pthread_mutex_t lock; /* of words */
     qp_terms *words[QP_KEPT_WORDS];
@@ -124,6 +125,10 @@ qp_code qp_snapshot_heads(const qp_snapshot *, bool nodes, const qp_id *, uint32
 /* ---- entities, for the view ---- */
 qp_code qp_snapshot_find_entities(void *, qp_str scope, const qp_str *name, uint32_t n, qp_id *out, qp_err *);
 qp_code qp_snapshot_scope(void *, qp_str scope, qp_id *first, uint32_t *n, qp_err *);
+
+/* ---- what was computed beforehand ---- */
+qp_code qp_snapshot_parts(void *, qp_parts *, qp_err *);
+qp_code qp_snapshot_stops(void *, qp_stops *, qp_err *);
 
 void qp_view_of(qp_snapshot *); /* fills the view */
 

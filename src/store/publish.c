@@ -422,7 +422,7 @@ static qp_code read_shape(struct publishing *p, qp_arena *a, qp_err *err)
 static qp_code make(struct publishing *p, const char *path, qp_err *err)
 {
     qp_store *s = p->store;
-    qp_str language, names, phi;
+    qp_str language, names, phi, partition, walks;
     bool triples = false;
     qp_arena *a = qp_arena_new();
     qp_code code = a ? read_shape(p, a, err) : qp_oom(err);
@@ -432,6 +432,10 @@ static qp_code make(struct publishing *p, const char *path, qp_err *err)
         code = qp_store_get(s, "names", &names, a, err);
     if (!code)
         code = qp_store_get(s, "phi", &phi, a, err);
+    if (!code)
+        code = qp_store_get(s, "partition", &partition, a, err);
+    if (!code)
+        code = qp_store_get(s, "walks", &walks, a, err);
     if (!code)
         code = qp_store_has_triples(s, &triples, err);
     if (!code)
@@ -449,6 +453,8 @@ static qp_code make(struct publishing *p, const char *path, qp_err *err)
                                                  .made = made_of,
                                                  .ctx = p,
                                                  .unindexed_entities = qp_str_eq(names, QP_STR("no")),
+                                                 .partition = qp_str_eq(partition, QP_STR("yes")),
+                                                 .walks = qp_str_eq(walks, QP_STR("yes")),
                                                  .cancel = p->watch ? p->watch->cancel : NULL},
                              &p->maker, err);
     if (!code) {

@@ -45,6 +45,11 @@ static const char *const section_names[QP_SECTIONS] = {
     "type.heads",
     "said.edge",
     "said",
+    "part",
+    "part.start",
+    "part.member",
+    "walks",
+    "walk.stops",
 };
 
 const char *qp_section_name(qp_section section)
@@ -111,6 +116,11 @@ static uint64_t size_wanted(const qp_info *i, qp_section section)
     case QP_S_TYPE_HEADS: return i->types * i->heads * i->head_dim * 4;
     case QP_S_SAID_EDGE: return i->said * 4;
     case QP_S_SAID: return i->said * sizeof(qp_ref);
+    case QP_S_PART:
+    case QP_S_PART_MEMBER: return i->parts ? i->nodes * 4 : 0;
+    case QP_S_PART_START: return i->parts ? (i->parts + 1) * 4 : 0;
+    case QP_S_WALKS: return i->walk_stops ? (i->nodes + 1) * 8 : 0;
+    case QP_S_WALK_STOPS: return i->walk_stops * 4;
     case QP_S_LENGTHS:
     case QP_S_NORMS: return i->nodes * 4;
     case QP_S_VECTORS: return i->nodes * i->dim * 4;
@@ -139,8 +149,9 @@ static bool counts_fit(const qp_info *i)
            i->terms < UINT32_MAX && i->blocks < UINT32_MAX && i->learned < UINT32_MAX &&
            i->learned_blocks < UINT32_MAX && i->dim <= UINT16_MAX && i->coded <= 1 && i->entity <= i->nodes &&
            i->arcs <= 2 * (uint64_t)UINT32_MAX && i->type_vectors <= 1 && i->triple_vectors <= 1 && i->heads <= 1024 &&
-           i->head_dim <= 4096 && i->said <= i->edges && i->ann_m <= 1024 && i->ann_rows < UINT32_MAX &&
-           i->passage_words <= i->words && (!i->ann_m || i->coded) && (i->ann_m || !i->ann_rows);
+           i->head_dim <= 4096 && i->said <= i->edges && i->parts <= i->nodes && i->walk_stops < (UINT64_C(1) << 48) &&
+           i->ann_m <= 1024 && i->ann_rows < UINT32_MAX && i->passage_words <= i->words && (!i->ann_m || i->coded) &&
+           (i->ann_m || !i->ann_rows);
 }
 
 static qp_code check_sections(qp_snapshot *s, qp_err *err)
@@ -233,6 +244,11 @@ static void point_into(qp_snapshot *s)
     s->norm = section(s, QP_S_NORMS);
     s->said_edge = section(s, QP_S_SAID_EDGE);
     s->said = section(s, QP_S_SAID);
+    s->part = section(s, QP_S_PART);
+    s->part_start = section(s, QP_S_PART_START);
+    s->part_member = section(s, QP_S_PART_MEMBER);
+    s->walk = section(s, QP_S_WALKS);
+    s->walk_stop = section(s, QP_S_WALK_STOPS);
 }
 
 static char *copy_text(qp_str s)

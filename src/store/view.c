@@ -493,6 +493,8 @@ void qp_view_of(qp_snapshot *s)
                         .head_dim = s->head_dim,
                         .incident = incident,
                         .arcs = arcs,
+                        .parts = qp_snapshot_parts,
+                        .stops = qp_snapshot_stops,
                         .find = qp_snapshot_find_entities,
                         .scope = qp_snapshot_scope,
                         .search = search,
