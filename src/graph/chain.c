@@ -83,6 +83,8 @@ qp_code qp_chain_new(const qp_csr *out, const qp_csr *in, qp_chain **made, qp_er
         code = chain_limit(c, err);
         if (code == QP_OK)
             code = chain_hubs(c, err);
+        if (code == QP_OK && c->undirected)
+            code = chain_back(c, err);
     }
     if (code) {
         qp_chain_free(c);
@@ -107,6 +109,7 @@ void qp_chain_free(qp_chain *c)
     free((void *)c->beside_start);
     free((void *)c->beside);
     free((void *)c->beside_weight);
+    free((void *)c->back);
     free(c);
 }
 

@@ -7,7 +7,7 @@
  * them to what it has not walked yet, and walks one more step to the hubs alone along rows that hold nothing else (`beside`).
  *
  * Any number of threads may read a chain at the same time. Making one reads the graph two or three times (about 60 ms at
- * 1M nodes and 20M arcs); it takes 8 bytes a node, and 8 more a node and 4 an arc if the graph is weighted; a graph with hubs
+ * 1M nodes and 20M arcs); it takes 8 bytes a node (undirected: 12), and 8 more a node and 4 an arc if the graph is weighted; a graph with hubs
  * 4 more a node and 2 (weighted: 6) for each arc to one. The limit of
  * a directed graph takes some 20 sweeps over it and 4 bytes a node.
  */
@@ -40,6 +40,7 @@ typedef struct qp_chain {
     const uint32_t *beside_start; /* n + 1; null: no hubs, or 2^32 - 1 arcs to them */
     const uint16_t *beside;       /* the hubs that v's row leads to, rising: places among their part's */
     const float *beside_weight;   /* of those arcs; null: not weighted */
+    const float *back;            /* n: the chance to be back after two steps; null: directed */
 } qp_chain;
 
 /* Checks every row (QP_INPUT: a target out of range, a weight below 0 or not finite, two arrays that do not fit) and

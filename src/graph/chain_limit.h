@@ -8,5 +8,7 @@
 qp_code chain_limit(qp_chain *, qp_err *);
 /* Then the hubs, and who stands beside them. */
 qp_code chain_hubs(qp_chain *, qp_err *);
+/* Of an undirected graph, who comes back. */
+qp_code chain_back(qp_chain *, qp_err *);
 
 #endif

@@ -6,10 +6,10 @@
  *   bounded   push (PowerPush, Wu et al., SIGMOD 2021), until at most the tolerance of l1 error is left, which it reports.
  *             Costs what it touches. Where a tight bound touches the whole graph and the graph mixes fast, exact is
  *             cheaper: R-MAT 100k/1M, 1e-4, is 28 sweeps' arcs where exact has 1e-9 after as many, read in order.
- *   fast      push until no residual is above tolerance x degree; the larger ones take a step more, to hubs alone, and what
- *             they then hold is taken to be where a long walk would take it. No bound; a query costs what it touches
- *             whatever the size of the graph. For the best thousand nodes of one or a few seeds. See docs/methods.md for
- *             what it loses and where.
+ *   fast      push until no residual is above tolerance x degree; the larger ones take a step more, to hubs alone; what
+ *             comes straight back is added, and what they then hold is taken to be where a long walk would take it. No
+ *             bound; a query costs what it touches whatever the size of the graph. For the best thousand nodes of one or a
+ *             few seeds. See docs/methods.md for what it loses and where.
  *   fora      push, then random walks from what is left (Wang et al., KDD 2017): unbiased, relative error `tolerance` for
  *             scores above delta with probability 1 - 1/n; for the top k, delta falls from 1/k until the k-th is above
  *             (1 + tolerance) delta. With `walks` they are read, not walked (FORA+).

@@ -1,4 +1,4 @@
-/* Push, one step more for the hubs, and a tail for what the residual then still holds.
+/* Push, one step more for the hubs, what comes straight back, and a tail for what the residual then still holds.
  *
  * pi = p + sum over u of r(u) pi_u, and pi_u is alpha at u and otherwise where longer walks from u are. On a graph that
  * mixes, that is near the chain's limit l, so
@@ -9,7 +9,12 @@
  * What is wrong with a hub's tail is mostly its first step, into which hub's row the largest residuals lead: chance, that
  * falls with the root of what a push costs. So those above a tenth of the pushes' bound, S in sum, take that step once
  * more, to hubs alone (chain.h's `beside`: a third of the arcs, into a table that the nearest cache holds), T(v) in sum:
- *     s(v) = p(v) + alpha r(v) + alpha (1 - alpha) T(v) + (1 - alpha) (R - alpha S) l(v). */
+ *     s(v) = p(v) + alpha r(v) + alpha (1 - alpha) T(v) + (1 - alpha) (R - alpha S) l(v).
+ *
+ * On a sparse graph mass also comes straight back: a hub beside the source holds a residual too small for its degree to be
+ * pushed and hundreds of times its tail, and of that b(v), the chance to be at v again after two steps (chain.h's `back`),
+ * returns, again and again. So alpha r(v) / (1 - (1 - alpha)^2 b(v)) stands for alpha r(v), and the tail holds less by what
+ * that adds. At 100M nodes and 300M edges hubs were 4 % low without it. */
 #include <stdlib.h>
 
 #include "graph/ppr_push.h"
@@ -20,6 +25,7 @@ typedef struct part_left {
     uint32_t part;
     double left;    /* R */
     double stepped; /* S */
+    double back;    /* what came back, for good */
     uint32_t n_hubs;
     double *here; /* n_hubs: p + alpha r, and what is the same for all */
     float *came;  /* n_hubs: T */
@@ -42,7 +48,12 @@ static int by_part(const void *left, const void *right)
 static part_left *find_part(const tail *t, uint32_t part)
 {
     part_left key = {.part = part};
-    return t->n == 1 ? t->of : bsearch(&key, t->of, t->n, sizeof key, by_part);
+    return bsearch(&key, t->of, t->n, sizeof key, by_part);
+}
+
+static inline part_left *part_at(const tail *t, uint32_t v)
+{
+    return t->n == 1 ? t->of : find_part(t, t->chain->part[v]); /* one part needs no way to memory */
 }
 
 static void gather_parts(tail *t, const ppr_run *run)
@@ -104,14 +115,16 @@ static qp_code make_hubs(const tail *t, part_left *at, qp_arena *mem, qp_err *er
 /* A node's score; a hub's waits for the step. */
 static inline void look_at(const tail *t, const ppr_node *x, uint32_t v, qp_rank *best)
 {
-    double here = x->p + t->alpha * x->r + t->even;
+    const double on = (1 - t->alpha) * (1 - t->alpha) * ppr_back(x), back = t->alpha * x->r * on / (1 - on);
+    double here = x->p + t->alpha * x->r + back + t->even;
+    part_left *at = part_at(t, v);
+    at->back += back;
     if (x->flag >= PPR_HUB)
-        find_part(t, t->chain->part[v])->here[x->flag / PPR_HUB - 1] = here;
+        at->here[x->flag / PPR_HUB - 1] = here;
     else if (t->by_degree >= 0)
         qp_rank_add(best, v, here + t->by_degree * x->degree);
     else
-        qp_rank_add(best, v,
-                    here + (1 - t->alpha) * find_part(t, t->chain->part[v])->left * qp_chain_limit(t->chain, v));
+        qp_rank_add(best, v, here + (1 - t->alpha) * at->left * qp_chain_limit(t->chain, v));
 }
 
 /* All that were touched; gives those that take one step more, in `from`. */
@@ -134,7 +147,7 @@ static uint32_t look_at_all(const tail *t, const ppr_push *x, uint32_t *from, qp
 static void step_from(const tail *t, const ppr_node *x, uint32_t u)
 {
     const qp_chain *c = t->chain;
-    part_left *at = find_part(t, c->part[u]);
+    part_left *at = part_at(t, u);
     double sum = qp_chain_sum(c, u);
     if (!(sum > 0))
         return;
@@ -159,7 +172,7 @@ static void step_to_hubs(const tail *t, const qp_ppr_space *s, const uint32_t *f
 static void rank_hubs(const tail *t, const part_left *at, qp_rank *best)
 {
     const qp_chain *c = t->chain;
-    const double alpha = t->alpha, rest = (1 - alpha) * (at->left - alpha * at->stepped);
+    const double alpha = t->alpha, rest = (1 - alpha) * (at->left - alpha * at->stepped) - at->back;
     uint32_t first = c->hub_start[at->part];
     for (uint32_t j = 0; j < at->n_hubs; j++) {
         double value = at->here[j] + alpha * (1 - alpha) * at->came[j] + rest * c->hub_limit[first + j];

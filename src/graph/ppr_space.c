@@ -50,9 +50,11 @@ qp_code ppr_space_push(qp_ppr_space *s, qp_err *err)
     for (uint32_t v = 0; v < g->n; v++) {
         uint64_t arcs = g->start[v + 1] - g->start[v];
         s->node[v].degree = arcs ? (float)arcs : 1;
+        uint32_t back = c->back ? (uint32_t)(c->back[v] * (PPR_HUB / PPR_BACK)) : 0, most = PPR_HUB / PPR_BACK - 1;
+        s->node[v].flag = PPR_BACK * (back < most ? back : most);
     }
     for (uint32_t j = 0; j < c->hub_start[c->n_parts]; j++)
-        s->node[c->hub[j]].flag = PPR_HUB * (j - c->hub_start[c->part[c->hub[j]]] + 1);
+        s->node[c->hub[j]].flag += PPR_HUB * (j - c->hub_start[c->part[c->hub[j]]] + 1);
     return QP_OK;
 }
 
@@ -82,7 +84,7 @@ void ppr_space_reset(qp_ppr_space *s)
         uint32_t v = s->touched[i];
         if (s->node) {
             s->node[v].r = s->node[v].p = 0;
-            s->node[v].flag &= ~(PPR_HUB - 1u);
+            s->node[v].flag &= ~(uint32_t)(PPR_TOUCHED | PPR_QUEUED);
         }
         if (s->mass)
             s->mass[v] = (ppr_mass){0};

@@ -10,9 +10,14 @@ typedef struct ppr_node {
     float r;       /* residual: mass that came here and has not gone on */
     float p;       /* reserve: mass that stays */
     float degree;  /* arcs, at least 1; r is compared with it */
-    uint32_t flag; /* TOUCHED, QUEUED; from PPR_HUB on, a hub's place among its part's, and 1 */
+    uint32_t flag; /* TOUCHED, QUEUED; from PPR_BACK to PPR_HUB, chain.h's back; from there, a hub's place, and 1 */
 } ppr_node;
-enum { PPR_TOUCHED = 1, PPR_QUEUED = 2, PPR_HUB = 1 << 16 };
+enum { PPR_TOUCHED = 1, PPR_QUEUED = 2, PPR_BACK = 4, PPR_HUB = 1 << 16 };
+
+static inline double ppr_back(const ppr_node *x)
+{
+    return (double)(x->flag % PPR_HUB / PPR_BACK) * PPR_BACK / PPR_HUB;
+}
 
 typedef struct ppr_mass {
     double r, p;

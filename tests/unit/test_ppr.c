@@ -403,6 +403,28 @@ static void others_say_the_same(void **state)
     fclose(file);
 }
 
+static void back_is_the_chance_of_two_steps(void **state)
+{
+    (void)state;
+    qp_random random = qp_random_seed(9);
+    for (uint32_t i = 0; i < GRAPHS; i++) {
+        made m;
+        double sum[SMALL_MOST] = {0};
+        make(&m, i, &random);
+        for (uint32_t u = 0; u < m.g.n; u++)
+            for (uint32_t v = 0; v < m.g.n; v++)
+                sum[u] += m.g.w[u][v];
+        assert_int_equal(!m.chain->back, m.g.directed);
+        for (uint32_t v = 0; v < m.g.n && !m.g.directed; v++) {
+            double back = 0;
+            for (uint32_t u = 0; u < m.g.n; u++)
+                back += m.g.w[v][u] > 0 ? m.g.w[v][u] / sum[v] * m.g.w[u][v] / sum[u] : 0;
+            assert_true(fabs(m.chain->back[v] - back) < 1e-5);
+        }
+        drop(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -411,7 +433,7 @@ int main(void)
         cmocka_unit_test(backward_keeps_its_bound), cmocka_unit_test(a_target_is_found_from_everywhere),
         cmocka_unit_test(what_is_settled_stays),    cmocka_unit_test(nonsense_is_refused),
         cmocka_unit_test(bad_rows_are_refused),     cmocka_unit_test(parts_equal_reachability),
-        cmocka_unit_test(others_say_the_same),
+        cmocka_unit_test(others_say_the_same),      cmocka_unit_test(back_is_the_chance_of_two_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
