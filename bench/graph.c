@@ -1,6 +1,8 @@
 /* The graph kernels, asked line by line, so that bench/graph.py can take turns with other people's in one run.
  *
- *     graph NODES EDGES [directed] [weighted] [SEED]      then on standard input, a line each:
+ *     graph NODES EDGES [directed] [weighted] [SEED]      an R-MAT graph, or one that was kept:
+ *     graph FILE                                then on standard input, a line each:
+ *     keep FILE                                 an undirected graph without weights: nodes and arcs, start, target (csr.h)
  *     edges FILE                                the graph: u, v as 32-bit numbers (an undirected edge once), then weights
  *     ENGINE ALPHA TOLERANCE TOP THREADS SINGLE NODE...     one query from the nodes, all alike
  *     leiden FILE RESOLUTION SEED               two iterations; each node's community, 32-bit numbers, into FILE
@@ -10,7 +12,8 @@
  * Every answer is a line: milliseconds of processor time, what was found. A query's: ms, arcs, error, then nodes and
  * scores, best first. Of recall: ms in the middle, at 95 of 100 and by the clock in the middle, arcs, then at 100 and at
  * 1,000 the share of the true best found, the share found whose true score is within 5 % of the last of them, and the true
- * score found over that of the best.
+ * score found over that of the best; then the share of ANSWERS nodes, where two random steps from the source end, that are
+ * among the true 1,000, and among those found.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +53,30 @@ static void write_edges(const rmat *g, bool directed, const char *path)
     if (fclose(file))
         die("cannot write the edges");
     printf("0 %u %llu\n", g->out.n, (unsigned long long)g->out.start[g->out.n]);
+}
+
+static void keep_rows(const qp_csr *g, const char *path)
+{
+    FILE *file = path ? fopen(path, "wb") : NULL;
+    uint64_t size[2] = {g->n, g->start[g->n]};
+    if (!file || fwrite(size, sizeof size, 1, file) != 1 || fwrite(g->start, 8, size[0] + 1, file) != size[0] + 1 ||
+        fwrite(g->target, 4, size[1], file) != size[1] || fclose(file))
+        die("cannot keep the graph");
+    printf("0 %llu %llu\n", (unsigned long long)size[0], (unsigned long long)size[1]);
+}
+
+static rmat kept_rows(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    uint64_t size[2];
+    if (!file || fread(size, sizeof size, 1, file) != 1 || size[0] > UINT32_MAX - 2)
+        die("cannot read the graph");
+    uint64_t *start = rmat_room((size[0] + 2) * sizeof *start);
+    uint32_t *target = rmat_room((size[1] + 1) * sizeof *target);
+    if (fread(start, 8, size[0] + 1, file) != size[0] + 1 || fread(target, 4, size[1], file) != size[1])
+        die("the graph is cut short");
+    fclose(file);
+    return (rmat){.out = {.n = (uint32_t)size[0], .start = start, .target = target}};
 }
 
 static qp_ppr_engine engine_of(const char *name)
@@ -108,8 +135,9 @@ static void ask(qp_ppr_space *space, char *name, qp_arena *mem)
 }
 
 enum {
-    KEPT = 20000
-}; /* of a true answer: what an engine finds beyond them scores too little to matter, and counts as 0 */
+    KEPT = 20000, /* of a true answer: what an engine finds beyond them scores too little to matter, and counts as 0 */
+    ANSWERS = 100
+};
 
 static uint32_t draw(const qp_chain *chain, qp_random *random)
 {
@@ -185,9 +213,35 @@ static void judge(const qp_scored *truth, const qp_scored *sorted, uint32_t n, c
     out[2] += mass / all;
 }
 
-static void tell_recall(qp_ppr_space *space, qp_arena *mem)
+static uint32_t step(const qp_csr *g, uint32_t v, qp_random *random)
 {
-    enum { MOST = 1 << 12 };
+    uint64_t arcs = g->start[v + 1] - g->start[v];
+    return arcs ? g->target[g->start[v] + qp_random_below(random, arcs)] : v;
+}
+
+static bool has(const qp_scored *at, uint32_t n, uint32_t node)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (at[i].node == node)
+            return true;
+    return false;
+}
+
+/* Adds the shares of the planted answers among the true best 1,000 and among the found. */
+static void look_for_answers(const qp_csr *g, uint32_t seed, const qp_scored *truth, uint32_t n, const qp_ppr_result *r,
+                             double *out)
+{
+    qp_random random = qp_random_seed(seed);
+    for (int i = 0; i < ANSWERS; i++) {
+        uint32_t answer = step(g, step(g, seed, &random), &random);
+        out[0] += (double)has(truth, n < 1000 ? n : 1000, answer) / ANSWERS;
+        out[1] += (double)has(r->at, r->n, answer) / ANSWERS;
+    }
+}
+
+static void tell_recall(qp_ppr_space *space, const qp_csr *g, qp_arena *mem)
+{
+    enum { MOST = 1 << 12, TOLD = 8 };
     static qp_scored truth[KEPT], sorted[KEPT];
     static double ms[MOST], wall[MOST];
     const char *field[5];
@@ -196,7 +250,7 @@ static void tell_recall(qp_ppr_space *space, qp_arena *mem)
             die("recall FILE ALPHA ENGINE TOLERANCE TIMES");
     FILE *file = fopen(field[0], "rb");
     uint32_t seed, n, sources = 0, asked = 0;
-    double found[6] = {0}, arcs = 0;
+    double found[TOLD] = {0}, arcs = 0;
     while (file && fread(&seed, sizeof seed, 1, file) == 1) {
         if (fread(&n, sizeof n, 1, file) != 1 || n > KEPT || fread(truth, sizeof *truth, n, file) != n)
             die("the truth is cut short");
@@ -223,6 +277,7 @@ static void tell_recall(qp_ppr_space *space, qp_arena *mem)
             if (!i) {
                 judge(truth, sorted, n, &r, 100, found);
                 judge(truth, sorted, n, &r, 1000, found + 3);
+                look_for_answers(g, seed, truth, n, &r, found + 6);
                 arcs += (double)r.arcs;
             }
             qp_arena_reset(mem);
@@ -234,7 +289,7 @@ static void tell_recall(qp_ppr_space *space, qp_arena *mem)
     qsort(ms, asked, sizeof *ms, rising);
     qsort(wall, asked, sizeof *wall, rising);
     printf("%.4f %.4f %.4f %.0f", ms[asked / 2], ms[asked * 95 / 100], wall[asked / 2], arcs / sources);
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < TOLD; i++)
         printf(" %.4f", found[i] / sources);
     putchar('\n');
 }
@@ -243,15 +298,17 @@ int main(int n_args, char **arg)
 {
     bool directed = false, weighted = false;
     uint64_t seed = 1;
-    if (n_args < 3)
-        die("graph NODES EDGES [directed] [weighted] [SEED]");
+    if (n_args < 2)
+        die("graph FILE, or graph NODES EDGES [directed] [weighted] [SEED]");
     for (int i = 3; i < n_args; i++) {
         directed |= !strcmp(arg[i], "directed");
         weighted |= !strcmp(arg[i], "weighted");
         seed = atoi(arg[i]) ? (uint64_t)atoi(arg[i]) : seed;
     }
     double start = processor_ms();
-    rmat g = rmat_make((uint32_t)strtoul(arg[1], NULL, 10), strtoull(arg[2], NULL, 10), directed, weighted, seed);
+    rmat g = n_args == 2
+                 ? kept_rows(arg[1])
+                 : rmat_make((uint32_t)strtoul(arg[1], NULL, 10), strtoull(arg[2], NULL, 10), directed, weighted, seed);
     double made = processor_ms();
     qp_chain *chain;
     qp_ppr_space *space;
@@ -265,12 +322,14 @@ int main(int n_args, char **arg)
         char *name = strtok(line, " \n");
         if (name && !strcmp(name, "edges"))
             write_edges(&g, directed, strtok(NULL, " \n"));
+        else if (name && !strcmp(name, "keep"))
+            keep_rows(&g.out, strtok(NULL, " \n"));
         else if (name && !strcmp(name, "leiden"))
             partition(chain, mem);
         else if (name && !strcmp(name, "truth"))
             write_truth(space, chain, mem);
         else if (name && !strcmp(name, "recall"))
-            tell_recall(space, mem);
+            tell_recall(space, &g.out, mem);
         else if (name)
             ask(space, name, mem);
     }
