@@ -338,7 +338,7 @@ static void texts_stay_with_their_triples(void **state)
 
     assert_int_equal(qp_build_open(*state, 0, NULL, &b, NULL), QP_OK);
     for (uint32_t i = MANY; i--;) {
-        char head[8], text[200];
+        char head[12], text[200];
         snprintf(head, sizeof head, "%05u", i);
         snprintf(text, sizeof text, "is: %0*u", i % 150, i);
         qp_triple t = {str(head), QP_STR("r"), QP_STR("00000"), 1, str(i % 3 ? text : "")};
