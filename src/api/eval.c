@@ -18,7 +18,16 @@ qp_code qp_index_eval(qp_index *index, const char *dataset, const qp_eval_option
     unsigned needs = 0;
     qp_held *held = NULL;
     qp_query models = {0}; /* only the models' places are used */
-    qp_code code = qp_evaluate_needs(dataset, o, &needs, err);
+    const char *judge = NULL;
+    qp_model *opened = NULL;
+    qp_arena *mem = qp_arena_new();
+    qp_code code = mem ? qp_evaluate_needs(dataset, o, &needs, err) : qp_oom(err);
+    if (!code)
+        code = qp_evaluate_judge(o, &judge, mem, err);
+    if (!code && judge && strcmp(judge, "writer") == 0)
+        needs |= QP_NEEDS_WRITER;
+    else if (!code && judge)
+        code = qp_model_open(QP_WRITER, judge, qp_index_threads(index), &opened, err);
     if (!code && !o->methods) /* the standard methods: those that rerank only where a reranker is */
         code = drop_ranker(index, &needs, err);
     if (!code)
@@ -30,11 +39,16 @@ qp_code qp_index_eval(qp_index *index, const char *dataset, const qp_eval_option
                             .embedder = models.embedder,
                             .ranker = models.ranker,
                             .writer = models.writer,
+                            .judge = opened  ? opened
+                                     : judge ? models.writer
+                                             : NULL,
                             .sparse = models.sparse,
                             .attention = models.attention,
                             .threads = qp_index_threads(index)};
         code = qp_evaluate(&ctx, dataset, o, json, err);
     }
     qp_held_release(held);
+    qp_model_close(opened);
+    qp_arena_free(mem);
     return code;
 }

@@ -22,11 +22,13 @@ typedef struct qp_trial { /* one contender on one question */
     uint32_t passes; /* cross-encoder passes the method alone would have made */
     const qp_answered *answer;
     const qp_explored *explored;
+    const qp_evidenced *evidence;
 } qp_trial;
 
 typedef struct qp_plan {          /* what `-o` says to the evaluation itself */
     const char *metrics;          /* null: those of the task */
-    const char *task;             /* "retrieval" | "answers" | "graph" */
+    const char *task;             /* "retrieval" | "answers" | "graph" | "evidence" */
+    const char *judge;            /* null: none */
     const char *split;            /* "all" | "dev" | "test" */
     const char *start;            /* the contender whose first ten the correlations start from */
     const char *graph;            /* edge types that tr and misstr look at */
@@ -57,6 +59,15 @@ typedef struct qp_evaluation {
     double *value;        /* n x (n_contenders x n_metrics) */
     qp_draws draws;
 } qp_evaluation;
+
+/* Is there a metric of this kind? */
+static inline bool qp_evaluation_wants(const qp_evaluation *e, qp_wants wants)
+{
+    for (uint32_t m = 0; m < e->n_metrics; m++)
+        if (e->metrics[m].measure->wants == wants)
+            return true;
+    return false;
+}
 
 static inline qp_trial *qp_trial_of(const qp_evaluation *e, uint32_t question, uint32_t contender)
 {

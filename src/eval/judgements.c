@@ -170,6 +170,28 @@ static qp_code take_query(reader *r, qp_str line)
     return code;
 }
 
+/* Statements, each by itself. */
+static qp_code take_evidence(reader *r, yyjson_val *list, qp_question *q)
+{
+    const qp_str *given = NULL;
+    uint32_t n = 0, statements = 0;
+    qp_code code = take_strings(r, list, &given, &n);
+    for (uint32_t i = 0; !code && i < n; i++)
+        for (size_t at = 0; at < given[i].n; at++)
+            statements += given[i].at[at] == ';';
+    qp_str *out = code ? NULL : qp_new(r->mem, qp_str, statements + n + 1u);
+    if (!code && !out)
+        return qp_oom(r->err);
+    for (uint32_t i = 0; !code && i < n; i++)
+        for (qp_str rest = given[i]; rest.at && rest.n;) {
+            qp_str one = qp_str_trim(qp_str_split(rest, ';', &rest));
+            if (one.n)
+                out[q->n_evidence++] = one;
+        }
+    q->evidence = out;
+    return code;
+}
+
 static qp_code take_answer(reader *r, qp_str line)
 {
     qp_str id;
@@ -186,6 +208,8 @@ static qp_code take_answer(reader *r, qp_str line)
         r->out->strangers++;
     else
         code = take_strings(r, list, &r->questions[*number].answers, &r->questions[*number].n_answers);
+    if (!code && number)
+        code = take_evidence(r, yyjson_obj_get(yyjson_doc_get_root(doc), "evidence"), &r->questions[*number]);
     yyjson_doc_free(doc);
     return code;
 }

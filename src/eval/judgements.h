@@ -1,6 +1,6 @@
 /* Questions and what is known to be right about them, from a data set folder in BEIR's layout:
  * queries.jsonl {"_id","text"}, qrels.tsv (query-id, corpus-id, score; a header line; trec_eval's four columns are read
- * too) and answers.jsonl {"_id","answers":[...]}. qrels.tsv and answers.jsonl may be absent, queries.jsonl may not.
+ * too) and answers.jsonl {"_id","answers":[...],"evidence":[...]}, whose statements may stand in one string, "; " between. qrels.tsv and answers.jsonl may be absent, queries.jsonl may not.
  *
  * A line that cannot be read refuses the whole folder, with its number: a measure over half the judgements would be a
  * wrong number that looks right. Read once, then read-only: any thread.
@@ -27,6 +27,8 @@ typedef struct qp_question {
     uint32_t relevant;    /* how many those are */
     const qp_str *answers;
     uint32_t n_answers;
+    const qp_str *evidence; /* statements that the answers rest on */
+    uint32_t n_evidence;
     const qp_str *entities; /* names of entities that it starts from; none are given as none */
     uint32_t n_entities;
 } qp_question;

@@ -18,7 +18,8 @@ typedef struct qp_answered {
     uint32_t n_gold;
     const double *cited; /* grade of each distinct document cited */
     uint32_t n_cited;
-    uint32_t citations, supported; /* citations, and how many a sentence of the source bears out */
+    uint32_t citations, supported;           /* citations, and how many a sentence of the source bears out */
+    double accuracy, coverage, faithfulness; /* what the judge says (judged.h) */
 } qp_answered;
 
 /* What a method on a knowledge graph looked at (explored.h). */
@@ -30,19 +31,33 @@ typedef struct qp_explored {
     uint32_t tokens;                   /* of the context */
 } qp_explored;
 
+/* Which passage first bears out each statement the answer rests on (evidence.h): its place from 0; UINT32_MAX: none. */
+typedef struct qp_evidenced {
+    const uint32_t *first;
+    uint32_t n;
+} qp_evidenced;
+
 /* What a method gave for one question, beside its judgements. */
 typedef struct qp_outcome {
     const double *grade; /* of the document at each rank, best first */
     uint32_t n;
-    const double *ideal;         /* grades above 0 of all judged documents, falling */
-    uint32_t relevant;           /* how many those are */
-    const double *distance;      /* relevant x n: u(document at that rank -> relevant document), see topology.h;
+    const double *ideal;          /* grades above 0 of all judged documents, falling */
+    uint32_t relevant;            /* how many those are */
+    const double *distance;       /* relevant x n: u(document at that rank -> relevant document), see topology.h;
                                  infinite: no path; null: no graph was looked at */
-    const qp_answered *answer;   /* null: none was asked for */
-    const qp_explored *explored; /* null: not a task on a knowledge graph */
+    const qp_answered *answer;    /* null: none was asked for */
+    const qp_explored *explored;  /* null: not a task on a knowledge graph */
+    const qp_evidenced *evidence; /* null: nobody asked */
 } qp_outcome;
 
-typedef enum qp_wants { QP_WANTS_RANKING, QP_WANTS_GRAPH, QP_WANTS_ANSWER, QP_WANTS_EXPLORED } qp_wants;
+typedef enum qp_wants {
+    QP_WANTS_RANKING,
+    QP_WANTS_GRAPH,
+    QP_WANTS_ANSWER,
+    QP_WANTS_EXPLORED,
+    QP_WANTS_EVIDENCE,
+    QP_WANTS_JUDGE /* and an answer */
+} qp_wants;
 
 typedef struct qp_measure {
     const char *name, *help;
@@ -71,7 +86,8 @@ extern const qp_measure qp_measure_ndcg, qp_measure_ndcg_bin, qp_measure_recall,
     qp_measure_hit, qp_measure_mrr, qp_measure_map, qp_measure_tr, qp_measure_misstr, qp_measure_em, qp_measure_f1,
     qp_measure_cite_p, qp_measure_cite_r, qp_measure_cite_ok, qp_measure_sub_recall, qp_measure_sub_f1,
     qp_measure_sub_nodes, qp_measure_sub_edges, qp_measure_sub_components, qp_measure_context_tokens,
-    qp_measure_path_recall, qp_measure_set_hit, qp_measure_set_f1, qp_measure_answer_hit, qp_measure_entity_f1;
+    qp_measure_path_recall, qp_measure_set_hit, qp_measure_set_f1, qp_measure_answer_hit, qp_measure_entity_f1,
+    qp_measure_rouge_l, qp_measure_rouge_l_f, qp_measure_evidence, qp_measure_acc, qp_measure_cov, qp_measure_fs;
 
 /* The ranks a measure cut at k looks at. */
 static inline uint32_t qp_outcome_depth(const qp_outcome *o, uint32_t k)

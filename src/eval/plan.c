@@ -11,8 +11,14 @@
 static const qp_opt table[] = {
     {"metrics", "what is measured, as ndcg@10,recall@100; unset: what suits the task", QP_TEXT,
      offsetof(qp_plan, metrics), NULL, 0, 0, NULL},
-    {"task", "retrieval: rankings against qrels.tsv; answers: also answer, against answers.jsonl; auto: what is there",
-     QP_ENUM, offsetof(qp_plan, task), "auto", 0, 0, "auto|retrieval|answers|graph"},
+    {"task",
+     "retrieval: rankings against qrels.tsv; answers: also answer, against answers.jsonl; evidence: passages against "
+     "its statements; auto: what is there",
+     QP_ENUM, offsetof(qp_plan, task), "auto", 0, 0, "auto|retrieval|answers|graph|evidence"},
+    {"judge",
+     "the model that judges answers (acc, cov, fs): a name or an address, or writer, the one that answers; "
+     "unset: they are not judged",
+     QP_TEXT, offsetof(qp_plan, judge), NULL, 0, 0, NULL},
     {"extract", "answers: quote, do not write", QP_BOOL, offsetof(qp_plan, extract), "false", 0, 0, NULL},
     {"prompt", "answers: a file that the writer is asked with instead of ours", QP_TEXT, offsetof(qp_plan, prompt),
      NULL, 0, 0, NULL},
@@ -135,17 +141,21 @@ static void shuffle(uint32_t *numbers, uint32_t n, uint64_t seed)
 /* Questions that can be judged; of those a sample; of that a half. Each drawn with the seed alone. */
 static qp_code choose_questions(qp_evaluation *e, qp_err *err)
 {
-    bool answers = strcmp(e->plan.task, "answers") == 0;
+    const bool answers = strcmp(e->plan.task, "answers") == 0, evidence = strcmp(e->plan.task, "evidence") == 0;
 
     e->asked = qp_new(e->mem, uint32_t, e->judgements.n);
     if (!e->asked)
         return qp_oom(err);
     for (uint32_t q = 0; q < e->judgements.n; q++)
-        if (answers ? e->judgements.at[q].n_answers : e->judgements.at[q].relevant)
+        if (answers    ? e->judgements.at[q].n_answers
+            : evidence ? e->judgements.at[q].n_evidence
+                       : e->judgements.at[q].relevant)
             e->asked[e->n++] = q;
     if (!e->n)
         return qp_fail(err, QP_INPUT, "%s: none of %u questions has %s", e->dataset, e->judgements.n,
-                       answers ? "an answer in answers.jsonl" : "a relevant document in qrels.tsv");
+                       answers    ? "an answer in answers.jsonl"
+                       : evidence ? "evidence in answers.jsonl"
+                                  : "a relevant document in qrels.tsv");
     if (e->options->sample && e->options->sample < e->n) {
         shuffle(e->asked, e->n, e->options->seed);
         e->n = e->options->sample;
@@ -172,7 +182,10 @@ static qp_code choose_metrics(qp_evaluation *e, qp_err *err)
     const char *list = e->plan.metrics;
 
     if (!list && strcmp(e->plan.task, "answers") == 0)
-        list = "em,f1,cite_p,cite_r,cite_ok";
+        list = e->plan.judge ? "em,f1,acc,cov,fs,rouge_l,rouge_l_f,cite_p,cite_r,cite_ok"
+                             : "em,f1,cite_p,cite_r,cite_ok,rouge_l,rouge_l_f";
+    else if (!list && strcmp(e->plan.task, "evidence") == 0)
+        list = "evidence@1,evidence@5,evidence@10";
     else if (!list && strcmp(e->plan.task, "graph") == 0)
         list =
             "hit@1,set_hit,set_f1,recall@10,mrr@10,sub_recall,sub_f1,sub_nodes,sub_edges,sub_components,path_recall@8,"
@@ -183,7 +196,14 @@ static qp_code choose_metrics(qp_evaluation *e, qp_err *err)
         list = "ndcg@10,ndcg_bin@10,recall@10,recall_cap@10,mrr@10,map,p@10,hit@1,hit@10,tr@10,misstr@10";
     else if (!list)
         list = "ndcg,ndcg_bin,recall,mrr,map,hit@1,hit,tr,misstr";
-    return qp_metrics_parse(list, e->depth, &e->metrics, &e->n_metrics, e->mem, err);
+    qp_code code = qp_metrics_parse(list, e->depth, &e->metrics, &e->n_metrics, e->mem, err);
+    bool answers = strcmp(e->plan.task, "answers") == 0;
+    for (uint32_t m = 0; !code && m < e->n_metrics; m++)
+        if (e->metrics[m].measure->wants == QP_WANTS_JUDGE && !(answers && e->ctx->judge))
+            code =
+                qp_fail(err, QP_INPUT, "metric '%s' wants a judge of answers: give -o task=answers and -o judge=MODEL",
+                        e->metrics[m].name);
+    return code;
 }
 
 /* Rankings where there are judgements of them; where there are only answers, those: names of entities in a graph. */
@@ -195,7 +215,7 @@ static qp_code choose_task(qp_evaluation *e, qp_err *err)
     if (!qrels || !answers)
         return qp_oom(err);
     bool judged = qp_path_exists(qrels), answered = qp_path_exists(answers);
-    bool graph = e->ctx->snapshot && qp_snapshot_entities(e->ctx->snapshot);
+    bool graph = e->ctx->snapshot && qp_snapshot_entities(e->ctx->snapshot) && !qp_snapshot_documents(e->ctx->snapshot);
     e->plan.task = judged || !answered ? "retrieval" : graph ? "graph" : "answers";
     return QP_OK;
 }
@@ -227,6 +247,16 @@ qp_code qp_evaluate_needs(const char *dataset, const qp_eval_options *options, u
         *needs |= QP_NEEDS_EMBEDDER | (e.plan.extract ? 0 : QP_NEEDS_WRITER);
     qp_contenders_free(e.contenders, e.n_contenders);
     qp_arena_free(e.mem);
+    return code;
+}
+
+qp_code qp_evaluate_judge(const qp_eval_options *options, const char **name, qp_arena *a, qp_err *err)
+{
+    qp_evaluation e = {.options = options, .mem = a};
+    qp_setting *rest;
+    size_t n;
+    qp_code code = part_settings(&e, &rest, &n, err);
+    *name = e.plan.judge;
     return code;
 }
 

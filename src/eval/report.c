@@ -142,6 +142,9 @@ static void add_facts(const qp_evaluation *e, json_doc *doc, json *root)
     yyjson_mut_obj_add_str(doc, root, "embedder", c->embedder ? c->embedder->name : "");
     yyjson_mut_obj_add_str(doc, root, "ranker", c->ranker ? c->ranker->name : "");
     yyjson_mut_obj_add_str(doc, root, "writer", c->writer ? c->writer->name : "");
+    yyjson_mut_obj_add_str(doc, root, "judge", c->judge ? c->judge->name : "");
+    if (qp_evaluation_wants(e, QP_WANTS_JUDGE))
+        yyjson_mut_obj_add_str(doc, root, "judge_prompts", "judge-accuracy.txt, judge-covers.txt, judge-supports.txt");
     yyjson_mut_obj_add_bool(doc, root, "shared", e->plan.share);
     yyjson_mut_obj_add_int(doc, root, "jobs", e->plan.jobs);
 }

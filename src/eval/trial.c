@@ -5,7 +5,9 @@
 #include "answer/answer.h"
 #include "base/clock.h"
 #include "eval/evaluation.h"
+#include "eval/evidence.h"
 #include "eval/explored.h"
+#include "eval/judged.h"
 #include "eval/meter.h"
 #include "op/answers.h"
 #include "op/op.h"
@@ -164,6 +166,24 @@ static qp_code keep_explored(qp_bench *b, const qp_question *question, qp_query 
     return keep_ranking(b, answers, &t->ranking, err);
 }
 
+/* What is looked at once the method is done, and its time taken. */
+static qp_code look_closer(qp_bench *b, const qp_question *question, qp_query *q, qp_set found, qp_trial *t,
+                           qp_err *err)
+{
+    const qp_evaluation *e = b->e;
+    qp_code code = QP_OK;
+    if (qp_evaluation_wants(e, QP_WANTS_EVIDENCE)) {
+        t->evidence = qp_evidence_find(q, found.nodes, e->depth, question->evidence, question->n_evidence, b->mem, err);
+        code = t->evidence ? QP_OK : err->code;
+    }
+    if (!code && t->answer && qp_evaluation_wants(e, QP_WANTS_JUDGE)) {
+        q->writer = e->ctx->judge;
+        code = qp_judge_answer(q, found.nodes, question->evidence, question->n_evidence,
+                               (qp_answered *)(uintptr_t)t->answer, err);
+    }
+    return code;
+}
+
 static qp_code run_method(qp_bench *b, uint32_t number, const qp_contender *c, qp_trial *t, qp_err *err)
 {
     const qp_evaluation *e = b->e;
@@ -199,6 +219,8 @@ static qp_code run_method(qp_bench *b, uint32_t number, const qp_contender *c, q
         code = answer(b, &e->judgements.at[e->asked[number]], &q, found, t, err);
     keep_times(b, qp_now_ms() - start, t);
     t->passes = q.model_passes;
+    if (code == QP_OK && q.err.code == QP_OK)
+        code = look_closer(b, &e->judgements.at[e->asked[number]], &q, found, t, err);
     if (code == QP_OK && q.err.code == QP_OK && strcmp(e->plan.task, "graph") == 0)
         code = keep_explored(b, &e->judgements.at[e->asked[number]], &q, found, t, err);
     else if (code == QP_OK && q.err.code == QP_OK)
@@ -226,7 +248,8 @@ static qp_code judge(const qp_question *question, const qp_trial *t, bool graph,
                         .relevant = question->relevant,
                         .distance = distance,
                         .answer = t->answer,
-                        .explored = t->explored};
+                        .explored = t->explored,
+                        .evidence = t->evidence};
     return QP_OK;
 }
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Makes the stored values of test_measure: trec_eval's measures (pytrec_eval), Topological Recall (networkx), SQuAD's EM/F1.
+"""Makes the stored values of test_measure: trec_eval's measures (pytrec_eval), Topological Recall (networkx), SQuAD's EM/F1,
+ROUGE-L (rouge_score).
 
 Input: the hotpotqa-100 set (questions, judgements, title-mention edges). The run is a plain tf-idf ranking with scores
 rounded to one digit, so that ties happen; grades 1..3 are given to the relevant documents by their position, so that
-gains differ. Needs: pytrec_eval (or pytrec-eval-terrier), networkx.
+gains differ. Needs: pytrec_eval (or pytrec-eval-terrier), networkx, rouge-score.
 
     tests/reference/metrics.py ../shared/data/hotpotqa-100 tests/reference/metrics
 """
@@ -18,6 +19,7 @@ import sys
 
 import networkx as nx
 import pytrec_eval
+from rouge_score import rouge_scorer
 
 QUESTIONS, DEPTH = 20, 40
 
@@ -131,13 +133,19 @@ def main(data, out):
 
     cases = [("The Spirit.", "a spirit"), ("spirit", "a spirit"), ("Gallu is a spirit [1], or demon [12].", "a spirit"),
              ("an", "the"), ("no", "yes"), ("It was 1,234 U.S. dollars", "1234 US dollars"),
-             ("New  York\tCity", "the City of New York"), ("a a b b b", "b b a"), ("caf\u00e9 Z\u00fcrich", "Caf\u00e9 Z\u00fcrich!")]
+             ("New  York\tCity", "the City of New York"), ("a a b b b", "b b a"), ("caf\u00e9 Z\u00fcrich", "Caf\u00e9 Z\u00fcrich!"),
+             ("The quipu kept records of the Inca [1]; knots on cords stood for numbers [2].",
+              "Numbers were kept as knots on the cords of a quipu."),
+             ("A record of knots, knots and cords", "cords and knots and a record of knots")]
+    scorer = rouge_scorer.RougeScorer(["rougeL"])
     with open(out / "answers.tsv", "w", encoding="utf-8") as f:
-        print("prediction\tgold\tem\tf1", file=f)
+        print("prediction\tgold\tem\tf1\trouge_l\trouge_l_f", file=f)
         for prediction, gold in cases:
             plain = re.sub(r"\[\d+\]", "", prediction)
             em = normalize_answer(plain) == normalize_answer(gold)
-            print(prediction.replace("\t", " "), gold, int(em), repr(f1(plain, gold)), sep="\t", file=f)
+            rouge = scorer.score(gold, plain)["rougeL"]  # its precision is LCS / |prediction|
+            print(prediction.replace("\t", " "), gold, int(em), repr(f1(plain, gold)), repr(rouge.precision), repr(rouge.fmeasure),
+                  sep="\t", file=f)
 
 
 if __name__ == "__main__":

@@ -156,7 +156,7 @@ static void equal_to_trec_eval_and_networkx(void **state)
     assert_true(compared >= 300);
 }
 
-static void equal_to_squad(void **state)
+static void equal_to_squad_and_rouge(void **state)
 {
     fixture *f = *state;
     qp_buf bytes = {0};
@@ -164,19 +164,24 @@ static void equal_to_squad(void **state)
 
     assert_int_equal(qp_file_read(FOLDER "/answers.tsv", 0, &bytes, NULL), QP_OK);
     for (qp_str rest = qp_buf_view(&bytes); rest.at && rest.n; line++) {
-        qp_str gold, em, f1, text = qp_str_split(qp_str_split(rest, '\n', &rest), '\t', &gold);
+        qp_str gold, em, f1, rouge, rouge_f, text = qp_str_split(qp_str_split(rest, '\n', &rest), '\t', &gold);
 
         gold = qp_str_split(gold, '\t', &em);
         em = qp_str_split(em, '\t', &f1);
+        f1 = qp_str_split(f1, '\t', &rouge);
+        rouge = qp_str_split(rouge, '\t', &rouge_f);
         if (line == 0)
             continue;
         qp_answered answer = {.text = text, .gold = &gold, .n_gold = 1};
         qp_outcome o = {.answer = &answer};
         assert_true(qp_measure_em.of(&o, UINT32_MAX) == strtod(qp_arena_str(f->mem, em).at, NULL));
         assert_true(fabs(qp_measure_f1.of(&o, UINT32_MAX) - strtod(qp_arena_str(f->mem, f1).at, NULL)) < 1e-9);
+        assert_true(fabs(qp_measure_rouge_l.of(&o, UINT32_MAX) - strtod(qp_arena_str(f->mem, rouge).at, NULL)) < 1e-9);
+        assert_true(fabs(qp_measure_rouge_l_f.of(&o, UINT32_MAX) - strtod(qp_arena_str(f->mem, rouge_f).at, NULL)) <
+                    1e-9);
     }
     qp_buf_free(&bytes);
-    assert_int_equal(line, 10);
+    assert_int_equal(line, 12);
 }
 
 static void named_answers_are_counted(void **state)
@@ -397,7 +402,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_to_trec_eval_and_networkx),
-        cmocka_unit_test(equal_to_squad),
+        cmocka_unit_test(equal_to_squad_and_rouge),
         cmocka_unit_test(named_answers_are_counted),
         cmocka_unit_test(distances_equal_a_slow_twin),
         cmocka_unit_test(a_far_quiet_path_beats_a_near_hub),
