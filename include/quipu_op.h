@@ -305,6 +305,12 @@ qp_set qp_gather(qp_query *, qp_set entities, uint32_t k);                /* the
 qp_set qp_balance(qp_query *, qp_set, double factor);                     /* passages' scores times the factor */
 qp_set qp_vote(qp_query *, uint32_t k);                                   /* GEAR: what the attention heads vote for */
 qp_set qp_join(qp_query *, qp_set a, qp_set b);                           /* a, then what b adds */
+qp_set qp_relations(qp_query *, qp_set, const char *by,
+                    uint32_t k); /* its edges, or those at its nodes: "degree" | "links" */
+qp_set qp_units(qp_query *, qp_set,
+                const char *count); /* passages its entities, or edges, were read from: "all" | "first" */
+qp_set qp_budget(qp_query *, qp_set, const char *of, uint32_t tokens); /* the first "nodes" | "edges" that fit */
+qp_set qp_turns(qp_query *, const qp_set *in, int n, uint32_t k);      /* rankings by turns */
 qp_set qp_minus(qp_query *, qp_set a, qp_set b);
 qp_set qp_top(qp_query *, qp_set, uint32_t k);
 

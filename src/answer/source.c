@@ -3,30 +3,10 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "op/budget.h"
 #include "text/sentence.h"
 
 enum { MOST_SOURCES = 32 };
-
-/* Words, where no model counts: an English token is three quarters of one (rule of thumb). */
-static uint32_t words_in(qp_str text)
-{
-    uint32_t n = 0;
-    bool inside = false;
-    for (size_t i = 0; i < text.n; i++) {
-        bool blank = (unsigned char)text.at[i] <= ' ';
-        n += !blank && !inside;
-        inside = !blank;
-    }
-    return n + n / 3;
-}
-
-static qp_code tokens_of(const qp_model *counter, qp_str text, uint32_t *tokens, qp_err *err)
-{
-    if (counter && counter->count)
-        return counter->count(counter->self, &text, 1, tokens, err);
-    *tokens = words_in(text);
-    return QP_OK;
-}
 
 /* The chunk's own text, which is the end of what it is found by. */
 static qp_code read_source(qp_query *q, qp_id node, qp_source *s, qp_err *err)
@@ -78,7 +58,7 @@ static qp_code take_sentences(taker *t, qp_source *s, bool *full, qp_err *err)
     for (size_t at = 0; !code && qp_sentence_next(s->text, &at, &span);) {
         qp_str text = qp_str_slice(s->text, span.from, span.to);
         uint32_t tokens = 0;
-        code = tokens_of(t->counter, text, &tokens, err);
+        code = qp_count_tokens(t->counter, &text, 1, &tokens, err);
         if (!code && t->out->tokens + tokens > t->budget && t->out->n_sentences) {
             *full = true;
             break;
