@@ -1,0 +1,149 @@
+#!/bin/sh
+# The methods that AGRAG is compared with, without model files: what they return is what a slow twin works out from the texts and
+# triples alone. The twin takes the order of entities and of relations by vectors, and ties among equals, from Quipu.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export QUIPU
+cd "$work"
+
+cat >twin.py <<'P'
+import json, os, random, subprocess, threading
+from collections import defaultdict
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+random.seed(5)
+NAMES = [a + b for a in ("bar", "cil", "dum", "fen", "gor", "hix", "jul", "kam") for b in ("ona", "eth", "iva", "ust")]
+VERBS = ["saw", "made", "left", "met"]
+QUESTION = "who met barona and saw gorust"
+texts = [" ".join(random.choice(NAMES) if random.random() < .4 else "word" for _ in range(30)) + "." for _ in range(40)]
+triples = {(h, random.choice(VERBS), t): random.randint(1, 3) for h, t in (random.sample(NAMES, 2) for _ in range(60))}
+os.mkdir("set")
+with open("set/corpus.jsonl", "w") as f:
+    f.writelines(json.dumps({"_id": f"d{i:02}", "title": "", "text": t}) + "\n" for i, t in enumerate(texts))
+with open("set/triples.tsv", "w") as f:
+    f.writelines("\t".join((*t, str(w))) + "\n" for t, w in triples.items())
+
+def quipu(*args):
+    return subprocess.run([os.environ["QUIPU"], *args], capture_output=True, check=True, text=True).stdout
+
+quipu("index", "--quiet", "--embedder", "hash", "-s", "s", "set")
+
+def ask(method, *options, flags=(), question=QUESTION):
+    out = json.loads(quipu("retrieve", "-q", "--embedder", "hash", "-s", "s", "--json", "-m", method, "-k", "1000",
+                           *flags, *(x for o in options for x in ("-o", o)), question))
+    edges = [(e["source"], e["relation"], e["target"]) for e in out["edges"]]
+    return [h["id"].split("#")[0] for h in out["hits"]], edges, out
+
+def found(index, k):
+    with open("find.yaml", "w") as f:
+        f.write(f"steps:\n  - {{op: search, index: {index}, k: {k}}}\n")
+    return ask("find.yaml")
+
+in_text = {f"d{i:02}": set(t.rstrip(".").split()) & set(NAMES) for i, t in enumerate(texts)}
+near = defaultdict(set)
+for h, _, t in triples:
+    near[h].add(t)
+    near[t].add(h)
+degree = {v: len(n) for v, n in near.items()}
+
+def strength(edge):
+    return degree[edge[0]] + degree[edge[2]], triples[edge]
+
+def at(entities):
+    return [e for e in triples if e[0] in entities or e[2] in entities]
+
+def units(entities, first=False):
+    """Passages by the first entity they hold, then by relations of the entities to others there."""
+    order, count = {}, defaultdict(int)
+    for i, v in enumerate(entities):
+        for d, held in in_text.items():
+            if v in held:
+                if d not in order or not first:
+                    count[d] += len(near[v] & held)
+                order.setdefault(d, i)
+    return sorted(order, key=lambda d: (order[d], -count[d], d))
+
+def told(edges):
+    """The first relation that each passage holds both ends of."""
+    first = {}
+    for i, (h, _, t) in enumerate(edges):
+        for d, held in in_text.items():
+            if {h, t} <= held:
+                first.setdefault(d, i)
+    return first
+
+entities = [h["id"] for h in found("entity.dense", 8)[2]["hits"]]
+by_vector = found("triple.dense", 8)[1]
+nearest = found("node.dense", 60)[0]
+assert len(entities) == len(by_vector) == 8
+
+# ---- lightrag ----
+free = ["k=8", "relation_tokens=0", "entity_tokens=0", "passage_tokens=0"]
+hits, edges, _ = ask("lightrag", "mode=local", *free)
+assert hits == units(entities), (hits, units(entities))
+assert sorted(edges) == sorted(at(entities))
+assert [strength(e) for e in edges] == sorted(map(strength, edges), reverse=True)
+local = hits, edges
+
+hits, edges, _ = ask("lightrag", "mode=global", *free)
+assert sorted(edges) == sorted(by_vector)
+assert [strength(e) for e in edges] == sorted(map(strength, edges), reverse=True)
+first = told(edges)
+assert sorted(hits) == sorted(first) and [first[d] for d in hits] == sorted(first.values()), (hits, first)
+assert ask("lightrag", "mode=global", "rank=found", *free)[1] == by_vector
+
+def turns(*lists):
+    out = []
+    for i in range(max(map(len, lists))):
+        out += [l[i] for l in lists if i < len(l)]
+    return list(dict.fromkeys(out))
+
+both = ask("lightrag", *free)
+assert both[0] == turns(local[0], hits) and both[1] == turns(local[1], edges)
+assert ask("lightrag", "mode=mix", *free)[0] == turns(nearest[:8], local[0], hits)
+few = ask("lightrag", "mode=local", "k=8", "passage_tokens=100", "relation_tokens=20")
+assert 0 < len(few[0]) < len(local[0]) and few[0] == local[0][:len(few[0])]
+assert 0 < len(few[1]) < len(local[1]) and few[1] == local[1][:len(few[1])]
+picked = ask("lightrag", "mode=local", "pick=nearest", "related=2", *free)[0]
+assert picked == [d for d in nearest if d in local[0]][:8], (picked, nearest)
+
+# ---- a writer parts the question, and one that does not is not believed ----
+class Writer(BaseHTTPRequestHandler):
+    says = ""
+    asked = []
+
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):
+        self.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        delta = {"choices": [{"delta": {"content": self.says}, "message": {"content": self.says}, "finish_reason": "stop"}]}
+        body = json.dumps(delta).encode()
+        if self.asked[-1].get("stream"):
+            body = b"data: " + body + b"\n\ndata: [DONE]\n\n"
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream" if self.asked[-1].get("stream") else "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Writer)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+WRITER = "--writer", f"openai:some@http://127.0.0.1:{server.server_port}/v1"
+
+Writer.says = "high: saw, left\nlow: kamust, fenona\n"
+parted = ask("lightrag", *free, flags=WRITER)
+low, high = ask("lightrag", "mode=local", *free, question="kamust, fenona"), ask("lightrag", "mode=global", *free, question="saw, left")
+assert parted[1] == turns(low[1], high[1]) != both[1]
+assert parted[0][0] == low[0][0] and set(parted[0]) == set(low[0]) | set(high[0])
+assert QUESTION in Writer.asked[-1]["messages"][-1]["content"] and "grammar" in Writer.asked[-1]
+Writer.says = "I am sorry, that is not for me to say."
+assert ask("lightrag", *free, flags=WRITER)[:2] == both[:2]
+
+# ---- naive ----
+assert ask("naive", "tokens=0")[0] == nearest
+assert 0 < len(ask("naive", "tokens=100")[0]) < 5
+P
+python3 twin.py
+echo "the peers: as the twin works them out"
