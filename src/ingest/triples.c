@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "base/clock.h"
+#include "ingest/lines.h"
 #include "ingest/triples_reader.h"
 #include "text/utf8.h"
 
@@ -108,6 +109,29 @@ qp_code qp_reading_judge(qp_reading_triples *r, qp_code code, const qp_err *why,
 qp_code qp_reading_look(qp_reading_triples *r, qp_err *err)
 {
     return ++r->tell.done % LOOK ? QP_OK : qp_tell_step(&r->tell, false, err);
+}
+
+qp_code qp_reading_lines(qp_reading_triples *r, size_t longest, qp_code (*take)(void *ctx, qp_str line, qp_err *),
+                         void *ctx, qp_err *err)
+{
+    qp_lines *lines = NULL;
+    qp_str line;
+    bool whole;
+    qp_code code = qp_lines_open(r->source->path, r->source->bytes, longest, &lines, err);
+
+    while (!code) {
+        code = qp_lines_next(lines, &line, &whole, err);
+        if (code || !line.at)
+            break;
+        r->line = qp_lines_number(lines);
+        if (!whole)
+            code = qp_reading_left_out(r, err, "a line of more than %zu MiB", longest >> 20);
+        else if (qp_str_trim(line).n)
+            code = take(ctx, line, err);
+        code = code ? code : qp_reading_look(r, err);
+    }
+    qp_lines_close(lines);
+    return code;
 }
 
 /* Without white space around it, and UTF-8 without NUL. */

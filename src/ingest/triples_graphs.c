@@ -1,6 +1,5 @@
 #include <yyjson.h>
 
-#include "ingest/lines.h"
 #include "ingest/triples_reader.h"
 
 enum { LONGEST = 64 << 20 }; /* bytes of one graph */
@@ -39,8 +38,9 @@ static qp_code take_graph(qp_reading_triples *r, yyjson_val *graph, qp_err *err)
     return code ? code : qp_reading_scope(r, QP_STR(""), &taken, err);
 }
 
-static qp_code take_line(qp_reading_triples *r, qp_str line, qp_err *err)
+static qp_code take_line(void *ctx, qp_str line, qp_err *err)
 {
+    qp_reading_triples *r = ctx;
     yyjson_read_err why = {0};
     /* Bytes that are no UTF-8 are let through: names are repaired one by one. */
     yyjson_doc *doc =
@@ -57,22 +57,5 @@ static qp_code take_line(qp_reading_triples *r, qp_str line, qp_err *err)
 
 qp_code qp_triples_graphs(qp_reading_triples *r, qp_err *err)
 {
-    qp_lines *lines = NULL;
-    qp_str line;
-    bool whole;
-    qp_code code = qp_lines_open(r->source->path, r->source->bytes, LONGEST, &lines, err);
-
-    while (!code) {
-        code = qp_lines_next(lines, &line, &whole, err);
-        if (code || !line.at)
-            break;
-        r->line = qp_lines_number(lines);
-        if (!whole)
-            code = qp_reading_left_out(r, err, "a graph of more than %d MiB", LONGEST >> 20);
-        else if (qp_str_trim(line).n)
-            code = take_line(r, line, err);
-        code = code ? code : qp_reading_look(r, err);
-    }
-    qp_lines_close(lines);
-    return code;
+    return qp_reading_lines(r, LONGEST, take_line, r, err);
 }

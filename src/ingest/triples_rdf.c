@@ -9,7 +9,6 @@
 
 #include "base/hash.h"
 #include "ingest/identifier.h"
-#include "ingest/lines.h"
 #include "ingest/triples_reader.h"
 #include "ingest/turtle_guard.h"
 
@@ -258,11 +257,12 @@ static qp_code leave_out(struct rdf *x, qp_err *err)
 
 /* ---- N-Triples ---- */
 
-static qp_code take_line(struct rdf *x, qp_str line, qp_err *err)
+static qp_code take_line(void *ctx, qp_str line, qp_err *err)
 {
+    struct rdf *x = ctx;
     qp_str s = qp_str_trim(line);
 
-    if (!s.n || s.at[0] == '#')
+    if (s.at[0] == '#')
         return QP_OK;
     if (memchr(s.at, 0, s.n))
         return qp_reading_left_out(x->r, err, "a NUL in the line");
@@ -279,22 +279,9 @@ static qp_code take_line(struct rdf *x, qp_str line, qp_err *err)
 qp_code qp_triples_ntriples(qp_reading_triples *r, qp_err *err)
 {
     struct rdf x;
-    qp_lines *lines = NULL;
-    qp_str line;
-    bool whole;
     qp_code code = open_rdf(&x, SERD_NTRIPLES, r, err);
 
-    code = code ? code : qp_lines_open(r->source->path, r->source->bytes, QP_TRIPLES_LINE, &lines, err);
-    while (!code) {
-        code = qp_lines_next(lines, &line, &whole, err);
-        if (code || !line.at)
-            break;
-        r->line = qp_lines_number(lines);
-        code = whole ? take_line(&x, line, err)
-                     : qp_reading_left_out(r, err, "a line of more than %d MiB", QP_TRIPLES_LINE >> 20);
-        code = code ? code : qp_reading_look(r, err);
-    }
-    qp_lines_close(lines);
+    code = code ? code : qp_reading_lines(r, QP_TRIPLES_LINE, take_line, &x, err);
     close_rdf(&x);
     return code;
 }

@@ -38,7 +38,10 @@ qp_code qp_reading_left_out(qp_reading_triples *, qp_err *, const char *format, 
     __attribute__((format(printf, 3, 4)));
 /* The same if code is QP_INPUT (`why` says it); other errors are handed on. */
 qp_code qp_reading_judge(qp_reading_triples *, qp_code, const qp_err *why, qp_err *);
-/* Progress and cancel: once a line. */
+/* Each line that is not blank, to `take`; one of more than `longest` bytes is left out. */
+qp_code qp_reading_lines(qp_reading_triples *, size_t longest, qp_code (*take)(void *ctx, qp_str line, qp_err *),
+                         void *ctx, qp_err *);
+/* Progress and cancel: once a line (qp_reading_lines does it). */
 qp_code qp_reading_look(qp_reading_triples *, qp_err *);
 
 #endif
