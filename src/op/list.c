@@ -69,6 +69,14 @@ qp_hit *qp_list_copy(qp_query *q, qp_list list)
     return out;
 }
 
+qp_list qp_list_scored(qp_query *q, qp_list list, const float *score)
+{
+    qp_hit *hits = qp_list_copy(q, list);
+    for (uint32_t i = 0; hits && score && i < list.n; i++)
+        hits[i].score = score[i];
+    return qp_list_sorted(q, hits, list.n, list.n);
+}
+
 const qp_id *qp_list_ids(qp_query *q, qp_list list)
 {
     qp_id *out = q->err.code == QP_OK ? qp_new(q->mem, qp_id, list.n) : NULL;

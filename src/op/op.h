@@ -88,6 +88,8 @@ void qp_options_print(const qp_op *, const void *opt, char *out, size_t size);
 /* ---- lists ---- */
 /* Sorts by score descending, then id rising, keeps the first k; the copy lives in the query's arena. */
 qp_list qp_list_sorted(qp_query *, const qp_hit *, uint32_t n, uint32_t k);
+/* A copy with these scores (null after an error), sorted. */
+qp_list qp_list_scored(qp_query *, qp_list, const float *score);
 /* A copy that may be written to; null after an error. */
 qp_hit *qp_list_copy(qp_query *, qp_list);
 const qp_id *qp_list_ids(qp_query *, qp_list); /* null after an error */

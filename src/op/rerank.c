@@ -5,13 +5,9 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
 {
     qp_list nodes = in[0].nodes;
     qp_set out = in[0];
-    qp_hit *hits = qp_list_copy(q, nodes);
     const qp_id *ids = qp_list_ids(q, nodes);
-    const float *score = ids && nodes.n ? qp_query_rank(q, ids, nodes.n) : NULL;
     (void)opt, (void)n_in;
-    for (uint32_t i = 0; hits && score && i < nodes.n; i++)
-        hits[i].score = score[i];
-    out.nodes = qp_list_sorted(q, hits, nodes.n, nodes.n);
+    out.nodes = qp_list_scored(q, nodes, ids && nodes.n ? qp_query_rank(q, ids, nodes.n) : NULL);
     return out;
 }
 
