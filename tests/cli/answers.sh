@@ -43,7 +43,7 @@ s.serve_forever()
 P
 python3 judge.py >port &
 server=$!
-for _ in 1 2 3 4 5 6 7 8 9 10; do [ -s port ] || sleep 0.3; done
+for _ in $(seq 200); do [ -s port ] || sleep 0.3; done
 $QUIPU eval set -q -s s --embedder hash -m bm25 -o task=answers -o extract=true -o judge="openai:judge@http://127.0.0.1:$(cat port)/v1" --json >out
 [ "$(mean acc)" = 0.75 ] || fail "acc: $(mean acc)"
 [ "$(mean cov) $(mean fs)" = "1.0 1.0" ] || fail "cov, fs"
