@@ -103,25 +103,44 @@ class Bench:
         self.measure(name, WRITTEN, "written", self.args.few, "--writer", self.args.writer)
 
 
+TABLES = [("Hits@1 (95% interval where there are 50 questions or more)", ["hit@1"]),
+          ("Path recall at 8 / 32 / 256", ["path_recall@8", "path_recall@32", "path_recall@256"]),
+          ("Subgraph: recall / nodes; tokens of the context", ["sub_recall", "sub_nodes", "context_tokens"]),
+          ("Milliseconds, p50", ["ms_total_p50"])]
+ELSEWHERE = {"gear:rounds=1", "gear:a=false", "gear:b=false", "gear:rank=false"}  # bench/gear.py has them
+WITHOUT_PATHS = ("gear", "g-retriever", "vector", "bm25")
+
+
+def cell(rows, metrics):
+    """Of one method on one set: the numbers that are there, "-" where there are none."""
+    if not rows:
+        return "-"
+    shown = []
+    for metric in metrics:
+        r = rows.get(metric)
+        if not r or not r["mean"]:
+            return "-"
+        x = float(r["mean"])
+        shown.append(f"{x:.0f}" if metric in ("sub_nodes", "context_tokens") or x >= 100 else f"{x:.1f}" if metric.startswith("ms") else f"{x:.2f}")
+        if metric == "hit@1" and int(r["n"]) >= 50:
+            shown[-1] += f" ({float(r['low']):.2f} to {float(r['high']):.2f})"
+    return " / ".join(shown)
+
+
 def tables(args):
-    rows = list(csv.DictReader(open(args.results, newline="", encoding="utf-8")))
-    value = {(r["dataset"], r["method"], r["metric"]): r for r in rows}
-    shown = [("hit@1", "Hits@1"), ("set_hit", "Hit"), ("set_f1", "F1"), ("sub_recall", "subgraph recall"), ("sub_nodes", "nodes"), ("path_recall@8", "paths 8"),
-             ("path_recall@32", "paths 32"), ("path_recall@256", "paths 256"), ("context_tokens", "tokens"), ("ms_total_p50", "ms p50")]
-    for name in SETS:
-        methods = list(dict.fromkeys(r["method"] for r in rows if r["dataset"] == name))
-        if not methods:
-            continue
-        n = sorted({r["n"] for r in rows if r["dataset"] == name})
-        print(f"\n{name}, {' and '.join(n)} questions:\n\n| method | " + " | ".join(t for _, t in shown) + " |\n| --- |" + " --- |" * len(shown))
-        for m in methods:
-            cells = []
-            for metric, _ in shown:
-                r = value.get((name, m, metric))
-                x = float(r["mean"]) if r and r["mean"] else None
-                cells.append("" if x is None else f"{x:.0f}" if metric in ("sub_nodes", "context_tokens") else f"{x:.1f}" if metric.startswith("ms") else
-                             f"{x:.3f} ({float(r['low']):.3f} to {float(r['high']):.3f})" if metric == "hit@1" else f"{x:.3f}")
-            print(f"| {m} | " + " | ".join(cells) + " |")
+    value = {}
+    for r in csv.DictReader(open(args.results, newline="", encoding="utf-8")):
+        value.setdefault((r["split"], r["method"]), {}).setdefault(r["dataset"], {})[r["metric"]] = r
+    for split in dict.fromkeys(s for s, _ in value):
+        methods = [m for s, m in value if s == split and m not in ELSEWHERE and (split == "all" or (("all", m) not in value or m in SLOW))]
+        sets = [n for n in SETS if any(n in value[split, m] for m in methods)]
+        asked = [next(r["n"] for m in methods for r in value[split, m].get(n, {}).values()) for n in sets]
+        for title, metrics in TABLES:
+            print(f"\n{title}:\n\n| method | " + " | ".join(f"{n} ({k})" for n, k in zip(sets, asked)) + " |\n| --- |" + " --- |" * len(sets))
+            for m in methods:
+                if metrics[0].startswith("path") and m.startswith(WITHOUT_PATHS):
+                    continue
+                print(f"| {m} | " + " | ".join(cell(value[split, m].get(n), metrics) for n in sets) + " |")
 
 
 def main():
