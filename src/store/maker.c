@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/str.h"
+#include "base/thread.h"
 #include "store/ann.h"
 #include "store/dot.h"
 #include "store/inverted.h"
@@ -404,6 +405,8 @@ qp_code qp_maker_finish(qp_maker *m, qp_err *err)
         code = join_synonyms(m, err);
     if (!code)
         code = write_graph(m, err);
+    if (!code && qp_cancelled(m->options.cancel))
+        code = qp_fail(err, QP_STOPPED, "stopped before the index was published; run it again to go on");
     if (!code)
         code = qp_lexicon_write(m->lexicon, m->file, &m->strings, &m->info, err);
     if (!code)

@@ -247,7 +247,8 @@ static qp_code add_relation(void *ctx, uint32_t head, qp_str relation, uint32_t 
                             qp_err *err)
 {
     struct publishing *p = ctx;
-    return qp_maker_edge(p->maker, p->first_entity + head, p->first_entity + tail, relation, weight, text, err);
+    qp_code code = qp_maker_edge(p->maker, p->first_entity + head, p->first_entity + tail, relation, weight, text, err);
+    return code ? code : tell(p, NULL, false, err);
 }
 
 /* An entity's document may have gone since. */

@@ -1,10 +1,12 @@
-/* What an index computes of its graph beforehand, against the shortest way to say it. */
+/* What an index computes of its graph beforehand, against the shortest way to say it; and stopping before it is
+ * published. */
 #include <math.h>
 
 #include "graph/leiden.h"
 #include "op/chain.h"
 #include "op/ops.h"
 #include "store/graph.h"
+#include "store/links.h"
 #include "store/store.h"
 #include "unit/made.h"
 
@@ -197,10 +199,52 @@ static void without_them_it_is_said(void **state)
     qp_snapshot_close(s);
 }
 
+/* ---- stopping ---- */
+
+static void edges_stop(void **state)
+{
+    char path[300];
+    int cancel = 1;
+    qp_writer *w;
+    qp_info info = {0};
+    qp_buf strings = {0};
+    qp_links *l = qp_links_new();
+    snprintf(path, sizeof path, "%s/edges", (char *)*state);
+    assert_int_equal(qp_writer_open(path, &w, NULL), QP_OK);
+    for (uint32_t v = 0; v < 9; v++)
+        assert_int_equal(qp_links_add(l, v, v + 1, QP_STR("t"), 1, QP_STR(""), NULL), QP_OK);
+    assert_int_equal(qp_links_write(l, &(qp_links_how){.nodes = 10, .cancel = &cancel}, w, &strings, &info, NULL),
+                     QP_STOPPED);
+    qp_writer_drop(w);
+    qp_links_free(l);
+    qp_buf_free(&strings);
+}
+
+/* What was published stays, and the next run publishes what was stopped. */
+static void a_publish_stops(void **state)
+{
+    qp_snapshot *s;
+    int cancel = 1;
+    const qp_watch watch = {.cancel = &cancel};
+    qp_snapshot_close(published(*state, "no"));
+    qp_store *store = stored(*state, "yes");
+    assert_int_equal(qp_store_publish(store, &watch, NULL), QP_STOPPED);
+    assert_int_equal(qp_snapshot_open(*state, &s, NULL), QP_OK);
+    assert_int_equal(s->info->parts, 0);
+    qp_snapshot_close(s);
+    cancel = 0;
+    assert_int_equal(qp_store_publish(store, &watch, NULL), QP_OK);
+    assert_int_equal(qp_snapshot_open(*state, &s, NULL), QP_OK);
+    assert_int_equal(s->info->parts, 3);
+    qp_snapshot_close(s);
+    qp_store_close(store);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {HOLDS(communities_are_kept), HOLDS(mentions_bind_no_community),
-                                       HOLDS(ppr_stays_in_the_community), HOLDS(stored_walks_are_read),
-                                       HOLDS(without_them_it_is_said)};
+    const struct CMUnitTest tests[] = {
+        HOLDS(communities_are_kept),  HOLDS(mentions_bind_no_community), HOLDS(ppr_stays_in_the_community),
+        HOLDS(stored_walks_are_read), HOLDS(without_them_it_is_said),    HOLDS(edges_stop),
+        HOLDS(a_publish_stops)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
