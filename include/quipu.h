@@ -120,6 +120,7 @@ typedef struct qp_ask_options {
     bool extract;            /* ask: quote, do not write */
     uint32_t context_tokens; /* ask: budget of the context; 0: the default */
     uint32_t answer_tokens;  /* ask: longest answer; 0: the default */
+    const char *label;       /* classify: the field of the metadata; null: "label" */
     double deadline_ms;      /* 0: none */
     /* ask: called as the answer is written; or null */
     void (*token)(void *user, const char *text, size_t n);
@@ -128,6 +129,10 @@ typedef struct qp_ask_options {
 
 qp_code qp_index_retrieve(qp_index *, const char *question, const qp_ask_options *, char **json, qp_err *);
 qp_code qp_index_ask(qp_index *, const char *question, const qp_ask_options *, char **json, qp_err *);
+/* The label of a text, out of those that the documents found for it carry in their metadata: the writer's choice where one was
+ * named, else the best passage's. The result of retrieve, with "label", "labels" [{label, score, id}] and "writer". Without
+ * a method agrag, where the index has a graph. */
+qp_code qp_index_classify(qp_index *, const char *text, const qp_ask_options *, char **json, qp_err *);
 void qp_free(void *);
 
 /* What is in the store, and whether it is whole (every checksum, every reference); QP_STORE if it is not. JSON. */

@@ -95,6 +95,7 @@ typedef struct qp_about { /* what a person is shown of a node; strings live as l
     qp_str title, heading;
     uint32_t page;     /* 1-based; 0 = none */
     uint64_t from, to; /* bytes in the document's extracted text */
+    qp_str meta;       /* of the document: a JSON object; or empty */
 } qp_about;
 
 typedef struct qp_link { /* what a person is shown of an edge */

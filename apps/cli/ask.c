@@ -2,10 +2,12 @@
 #include "json.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MOST_ENTITIES = 64 };
@@ -189,10 +191,28 @@ static int ask_file(session *s)
     return result ? result : refused;
 }
 
+/* A text to classify may stand in a file: *text is its content, or null where there is no such file. */
+static int text_file(const char *name, char **text)
+{
+    struct stat is;
+    if (strlen(name) > PATH_MAX || stat(name, &is) || !S_ISREG(is.st_mode))
+        return 0;
+    FILE *file = fopen(name, "rb");
+    size_t cap = 0;
+    errno = file ? 0 : errno;
+    ssize_t n = file ? getdelim(text, &cap, '\0', file) : -1;
+    if (n < 0)
+        fprintf(stderr, "quipu: %s: cannot be read: %s\n", name, errno ? strerror(errno) : "it is empty");
+    if (file)
+        fclose(file);
+    return n < 0 ? QP_INPUT : 0;
+}
+
 static int ask(cli *c, asker call)
 {
     if (!c->queries && !c->n_args) {
-        fprintf(stderr, "quipu: a QUESTION or --queries FILE was wanted, neither was found\n");
+        fprintf(stderr, "quipu: %s or --queries FILE was wanted, neither was found\n",
+                call == qp_index_classify ? "a TEXT, a FILE" : "a QUESTION");
         return QP_USAGE;
     }
     session s = {.c = c, .call = call};
@@ -208,6 +228,7 @@ static int ask(cli *c, asker call)
                                  .extract = c->extract,
                                  .context_tokens = (uint32_t)c->context,
                                  .answer_tokens = (uint32_t)c->length,
+                                 .label = c->label,
                                  .deadline_ms = (double)c->deadline,
                                  .watch = session_watch(c)};
     if (call == qp_index_ask && !c->json && !c->extract && c->writer && isatty(STDOUT_FILENO)) {
@@ -220,9 +241,11 @@ static int ask(cli *c, asker call)
         return QP_INPUT;
     }
     qp_err err = {0};
-    int result = c->queries ? ask_file(&s) : 0;
-    if (!c->queries && ask_one(&s, NULL, c->args[0], &err))
+    char *whole = NULL; /* of a file */
+    int result = c->queries ? ask_file(&s) : call == qp_index_classify ? text_file(c->args[0], &whole) : 0;
+    if (!c->queries && !result && ask_one(&s, NULL, whole ? whole : c->args[0], &err))
         result = session_fail(err.code, &err);
+    free(whole);
     bool lost = s.run && ferror(s.run);
     if (s.run && (fclose(s.run) || lost) && !result) {
         fprintf(stderr, "quipu: %s: cannot be written: %s\n", c->run, strerror(errno));
@@ -240,4 +263,9 @@ int run_ask(cli *c)
 int run_retrieve(cli *c)
 {
     return ask(c, qp_index_retrieve);
+}
+
+int run_classify(cli *c)
+{
+    return ask(c, qp_index_classify);
 }

@@ -8,7 +8,7 @@ enum { MOST_SETTINGS = 64, MOST_RUNS = 1024 };
 
 /* What the flags said, with the defaults filled in. Strings are argv's, the environment's or the config file's. */
 typedef struct cli {
-    const char *store, *method, *where, *queries, *run, *html, *config;
+    const char *store, *method, *where, *queries, *label, *run, *html, *config;
     const char *embedder, *reranker, *writer, *sparse, *attention;
     qp_setting settings[MOST_SETTINGS]; /* -o, in order */
     size_t n_settings;
@@ -47,6 +47,7 @@ int run_index(cli *);
 int run_delete(cli *);
 int run_ask(cli *);
 int run_retrieve(cli *);
+int run_classify(cli *);
 int run_eval(cli *);
 int run_methods(cli *);
 int run_ops(cli *);

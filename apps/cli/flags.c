@@ -26,6 +26,7 @@ const flag flags[] = {
     {'e', false, "extract", NULL, "quote the best sentences, do not write"},
     {'c', false, "context", "TOKENS", "budget of the context a writer is given (default 1024)"},
     {'l', false, "length", "TOKENS", "longest answer (default 256)"},
+    {'L', false, "label", "FIELD", "classify: the field of the metadata that holds a document's label (default label)"},
     {'D', false, "deadline", "MS", "give up after so many milliseconds"},
     {'S', false, "strict", NULL, "a document that cannot be read ends the run"},
     {'E', false, "embedder", "MODEL", "model that makes vectors; none for an index without (default: the index's own)"},
@@ -107,6 +108,7 @@ static int set(cli *c, const flag *f, const char *value)
     case 'e': c->extract = true; return 0;
     case 'c': return number("--context", value, 1, &c->context);
     case 'l': return number("--length", value, 1, &c->length);
+    case 'L': c->label = value; return 0;
     case 'D': return number("--deadline", value, 1, &c->deadline);
     case 'S': c->strict = true; return 0;
     case 'E': c->embedder = value; return 0;

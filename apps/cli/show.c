@@ -203,10 +203,26 @@ static void print_timings(yyjson_val *root)
     printf("; %llu model passes%s\n", whole(root, "model_passes"), plain());
 }
 
+/* The label, and the candidates it was chosen from. */
+static void print_labels(yyjson_val *root)
+{
+    yyjson_val *labels = yyjson_obj_get(root, "labels"), *label;
+    size_t i, n;
+    yyjson_arr_foreach(labels, i, n, label) {
+        printf("%s", i ? "     " : bold());
+        put(member(label, "label"));
+        printf("%s  %s%.4f, ", plain(), dim(), yyjson_get_num(yyjson_obj_get(label, "score")));
+        put(member(label, "id"));
+        printf("%s\n", plain());
+    }
+}
+
 void show_result(const cli *c, yyjson_val *root, bool streamed)
 {
-    bool answered = yyjson_obj_get(root, "answer") != NULL;
-    if (answered)
+    bool labelled = yyjson_obj_get(root, "labels") != NULL, answered = labelled || yyjson_obj_get(root, "answer");
+    if (labelled)
+        print_labels(root);
+    else if (answered)
         print_answer(root, streamed);
     if (!answered || c->explain)
         print_hits(root, !answered, c->explain);

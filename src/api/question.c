@@ -7,7 +7,10 @@
 enum { LONGEST_QUESTION = 64 << 10 };
 
 /* One question's way through: what it holds is let go in one place. */
+typedef enum task { RETRIEVE, ASK, CLASSIFY } task;
+
 typedef struct question {
+    task task;
     qp_index *index;
     const qp_ask_options *options;
     qp_held *held;
@@ -51,6 +54,14 @@ static void degrade(question *x, const char *what, const qp_err *why, const char
         x->options->watch.warn(x->options->watch.user, x->degraded);
 }
 
+/* Relations that can be searched, beside documents: what agrag needs. */
+static bool has_facts(const qp_snapshot *s)
+{
+    const qp_view *g = qp_snapshot_view(s);
+    qp_err none = {0};
+    return qp_snapshot_documents(s) && !g->vectors(g->self, "triple.dense", NULL, 0, NULL, &none);
+}
+
 /* The default is FastInsight, on a graph without documents LEGO-GraphRAG's second instance; where FastInsight's reranker is not on this machine, hybrid search, without vectors BM25, and that is said. A reranker
  * that was asked for by name must be there. */
 static qp_code choose_method(question *x, qp_err *err)
@@ -68,13 +79,14 @@ static qp_code choose_method(question *x, qp_err *err)
         (void)qp_index_model(x->index, QP_EMBEDDER, &embedder, &no_embedder);
     const qp_snapshot *s = qp_held_snapshot(x->held);
     bool graph = qp_snapshot_entities(s) && !qp_snapshot_documents(s);
-    x->preset = ranker && embedder && !graph;
-    name = x->preset ? "fastinsight" : embedder ? graph ? "lego:2" : "hybrid" : "bm25";
+    bool labelled = x->task == CLASSIFY && embedder && has_facts(s);
+    x->preset = ranker && embedder && !graph && !labelled;
+    name = labelled ? "agrag" : x->preset ? "fastinsight" : embedder ? graph ? "lego:2" : "hybrid" : "bm25";
     if (!vectors)
         degrade(x, "indexed without an embedder", NULL, name);
     else if (!embedder)
         degrade(x, "no embedder", &no_embedder, name);
-    else if (!ranker && !graph)
+    else if (!ranker && !graph && !labelled)
         degrade(x, "no reranker", &no_ranker, name);
     return qp_method_find(name, &x->method, &x->method_owned, err);
 }
@@ -221,28 +233,48 @@ static qp_code write_answer(question *x, qp_set found, qp_answer *answer, qp_err
     return qp_answer_make(q, found, &how, answer, err);
 }
 
-static qp_code run(qp_index *index, const char *text, bool answered, const qp_ask_options *options, char **json,
+/* A writer chooses only where one was named. */
+static qp_code classify(question *x, qp_set found, qp_labelled *labels, qp_err *err)
+{
+    double began = qp_now_ms();
+    if (qp_index_names(x->index, QP_WRITER)) {
+        qp_code code = qp_index_model(x->index, QP_WRITER, &x->query.writer, err);
+        if (code)
+            return code;
+    }
+    x->load_ms += qp_now_ms() - began;
+    return qp_label_choose(&x->query, found, x->options->label, labels, err);
+}
+
+static qp_code run(qp_index *index, const char *text, task which, const qp_ask_options *options, char **json,
                    qp_err *err)
 {
     static const qp_ask_options standard = {0};
     qp_err unread = {0};
     if (!err)
         err = &unread;
-    question x = {.index = index, .options = options ? options : &standard};
+    question x = {.task = which, .index = index, .options = options ? options : &standard};
     qp_set found = {0};
     qp_answer answer = {0};
+    qp_labelled labels = {0};
     qp_code code = begin(&x, text, err);
     if (!code)
         code = find(&x, &found, err);
-    if (!code && answered)
+    if (!code && which == ASK)
         code = write_answer(&x, found, &answer, err);
+    if (!code && which == CLASSIFY)
+        code = classify(&x, found, &labels, err);
     if (!code && qp_snapshot_is_lost(qp_held_snapshot(x.held)))
         code = qp_fail(err, QP_STORE, "the index's file went away while it was read: ask again, or `quipu check`");
     if (!code) {
         qp_result r = result_of(&x, found);
-        if (answered) {
+        if (which == ASK) {
             r.answer = &answer;
             r.writer = answer.extracted || !x.query.writer ? NULL : x.query.writer->name;
+        }
+        if (which == CLASSIFY) {
+            r.labels = &labels;
+            r.writer = labels.written ? x.query.writer->name : NULL;
         }
         code = qp_result_json(&x.query, &r, json, err);
     }
@@ -252,10 +284,15 @@ static qp_code run(qp_index *index, const char *text, bool answered, const qp_as
 
 qp_code qp_index_retrieve(qp_index *index, const char *text, const qp_ask_options *options, char **json, qp_err *err)
 {
-    return run(index, text, false, options, json, err);
+    return run(index, text, RETRIEVE, options, json, err);
 }
 
 qp_code qp_index_ask(qp_index *index, const char *text, const qp_ask_options *options, char **json, qp_err *err)
 {
-    return run(index, text, true, options, json, err);
+    return run(index, text, ASK, options, json, err);
+}
+
+qp_code qp_index_classify(qp_index *index, const char *text, const qp_ask_options *options, char **json, qp_err *err)
+{
+    return run(index, text, CLASSIFY, options, json, err);
 }

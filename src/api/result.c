@@ -214,6 +214,27 @@ static void add_answer(writer *w, yyjson_mut_val *root, const qp_result *r)
         yyjson_mut_obj_add_null(w->doc, root, "writer");
 }
 
+static void add_labels(writer *w, yyjson_mut_val *root, const qp_result *r)
+{
+    const qp_view *graph = w->q->graph;
+    add_text(w, root, "label", r->labels->at[0].text);
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(w->doc, root, "labels");
+    for (uint32_t i = 0; i < r->labels->n; i++) {
+        const qp_label *l = &r->labels->at[i];
+        qp_about about;
+        if (graph->about(graph->self, &l->node, 1, &about, w->q->mem, &w->q->err))
+            return;
+        yyjson_mut_val *object = yyjson_mut_arr_add_obj(w->doc, list);
+        add_text(w, object, "label", l->text);
+        yyjson_mut_obj_add_real(w->doc, object, "score", (double)l->score);
+        add_text(w, object, "id", about.name);
+    }
+    if (r->writer)
+        yyjson_mut_obj_add_str(w->doc, root, "writer", r->writer);
+    else
+        yyjson_mut_obj_add_null(w->doc, root, "writer");
+}
+
 static void add_timings(writer *w, yyjson_mut_val *root, const qp_result *r)
 {
     static const char *const models[] = {"embed", "rank", "write"};
@@ -265,6 +286,8 @@ qp_code qp_result_json(qp_query *q, const qp_result *r, char **json, qp_err *err
         yyjson_mut_obj_add_strcpy(w.doc, options, r->settings[i].key, r->settings[i].value);
     if (r->answer)
         add_answer(&w, root, r);
+    if (r->labels)
+        add_labels(&w, root, r);
     add_found(&w, root, &r->found);
     add_graph(&w, root);
     add_timings(&w, root, r);

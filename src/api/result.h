@@ -3,6 +3,7 @@
 #define QP_API_RESULT_H
 
 #include "answer/answer.h"
+#include "answer/label.h"
 #include "op/op.h"
 #include "quipu_op.h"
 
@@ -12,10 +13,11 @@ typedef struct qp_result {
     const qp_setting *settings; /* as given */
     size_t n_settings;
     qp_set found;
-    const qp_answer *answer; /* null for retrieve */
-    const char *writer;      /* name of the model that wrote it; null: extracted */
-    const char *degraded;    /* what was missing for the default method, or null */
-    double load_ms;          /* of total_ms: opening the index and the models, once a process */
+    const qp_answer *answer;   /* null for retrieve */
+    const qp_labelled *labels; /* null but for classify */
+    const char *writer;        /* name of the model that wrote it; null: extracted */
+    const char *degraded;      /* what was missing for the default method, or null */
+    double load_ms;            /* of total_ms: opening the index and the models, once a process */
     double total_ms;
     bool explain;
 } qp_result;

@@ -27,13 +27,14 @@ typedef struct qp_trial { /* one contender on one question */
 
 typedef struct qp_plan {          /* what `-o` says to the evaluation itself */
     const char *metrics;          /* null: those of the task */
-    const char *task;             /* "retrieval" | "answers" | "graph" | "evidence" */
+    const char *task;             /* "retrieval" | "answers" | "graph" | "evidence" | "labels" */
     const char *judge;            /* null: none */
     const char *split;            /* "all" | "dev" | "test" */
     const char *start;            /* the contender whose first ten the correlations start from */
     const char *graph;            /* edge types that tr and misstr look at */
     const char *compare;          /* "all" | "none": pairs whose differences are reported */
     const char *prompt, *choices; /* of the writer's answers; or null */
+    const char *label;            /* the field of the metadata that holds a document's label */
     bool share, extract;
     int64_t jobs;
 } qp_plan;
@@ -49,7 +50,8 @@ typedef struct qp_evaluation {
     qp_map *documents;     /* ids to numbers: the index's own documents first, in its order */
     uint32_t *document_of; /* of each node of the snapshot */
     qp_judgements judgements;
-    uint32_t *asked, n; /* numbers of the questions, rising */
+    uint32_t *asked, n;  /* numbers of the questions, rising */
+    double *label_share; /* of each: what it counts in a mean over labels; null: the task is another */
     qp_contender *contenders;
     uint32_t n_contenders, n_methods; /* methods first, then run files */
     const qp_metric *metrics;

@@ -13,17 +13,20 @@ static const qp_opt table[] = {
      offsetof(qp_plan, metrics), NULL, 0, 0, NULL},
     {"task",
      "retrieval: rankings against qrels.tsv; answers: also answer, against answers.jsonl; evidence: passages against "
-     "its statements; auto: what is there",
-     QP_ENUM, offsetof(qp_plan, task), "auto", 0, 0, "auto|retrieval|answers|graph|evidence"},
+     "its statements; labels: classify, against the labels there; auto: what is there",
+     QP_ENUM, offsetof(qp_plan, task), "auto", 0, 0, "auto|retrieval|answers|graph|evidence|labels"},
     {"judge",
      "the model that judges answers (acc, cov, fs): a name or an address, or writer, the one that answers; "
      "unset: they are not judged",
      QP_TEXT, offsetof(qp_plan, judge), NULL, 0, 0, NULL},
-    {"extract", "answers: quote, do not write", QP_BOOL, offsetof(qp_plan, extract), "false", 0, 0, NULL},
+    {"extract", "answers: quote, do not write; labels: the best passage's, no writer", QP_BOOL,
+     offsetof(qp_plan, extract), "false", 0, 0, NULL},
     {"prompt", "answers: a file that the writer is asked with instead of ours", QP_TEXT, offsetof(qp_plan, prompt),
      NULL, 0, 0, NULL},
     {"choices", "answers: the writer says one of these and nothing else, as support|counter", QP_TEXT,
      offsetof(qp_plan, choices), NULL, 0, 0, NULL},
+    {"label", "labels: the field of the metadata that holds a document's label", QP_TEXT, offsetof(qp_plan, label),
+     "label", 0, 0, NULL},
     {"split", "only one half of the questions, drawn with the seed: tune on dev, report on test", QP_ENUM,
      offsetof(qp_plan, split), "all", 0, 0, "all|dev|test"},
     {"graph", "edge types that tr and misstr look at", QP_TEXT, offsetof(qp_plan, graph), "*", 0, 0, NULL},
@@ -141,7 +144,8 @@ static void shuffle(uint32_t *numbers, uint32_t n, uint64_t seed)
 /* Questions that can be judged; of those a sample; of that a half. Each drawn with the seed alone. */
 static qp_code choose_questions(qp_evaluation *e, qp_err *err)
 {
-    const bool answers = strcmp(e->plan.task, "answers") == 0, evidence = strcmp(e->plan.task, "evidence") == 0;
+    const bool answers = strcmp(e->plan.task, "answers") == 0 || strcmp(e->plan.task, "labels") == 0,
+               evidence = strcmp(e->plan.task, "evidence") == 0;
 
     e->asked = qp_new(e->mem, uint32_t, e->judgements.n);
     if (!e->asked)
@@ -176,6 +180,30 @@ static qp_code choose_questions(qp_evaluation *e, qp_err *err)
     return QP_OK;
 }
 
+/* N / (L n), so that the mean over questions is one over labels. */
+static qp_code share_labels(qp_evaluation *e, qp_err *err)
+{
+    uint32_t labels = 0;
+
+    if (strcmp(e->plan.task, "labels") != 0)
+        return QP_OK;
+    e->label_share = qp_new(e->mem, double, e->n);
+    qp_map *of = qp_map_new();
+    qp_code code = of && e->label_share ? QP_OK : qp_oom(err);
+    for (uint32_t i = 0; i < e->n && code == QP_OK; i++) {
+        uint64_t *count = qp_map_put(of, e->judgements.at[e->asked[i]].answers[0], NULL);
+
+        if (count)
+            labels += !(*count)++;
+        else
+            code = qp_oom(err);
+    }
+    for (uint32_t i = 0; i < e->n && code == QP_OK; i++)
+        e->label_share[i] = (double)e->n / labels / (double)*qp_map_get(of, e->judgements.at[e->asked[i]].answers[0]);
+    qp_map_free(of);
+    return code;
+}
+
 /* What is measured if nobody says: as deep as the runs go. */
 static qp_code choose_metrics(qp_evaluation *e, qp_err *err)
 {
@@ -186,6 +214,8 @@ static qp_code choose_metrics(qp_evaluation *e, qp_err *err)
                              : "em,f1,cite_p,cite_r,cite_ok,rouge_l,rouge_l_f";
     else if (!list && strcmp(e->plan.task, "evidence") == 0)
         list = "evidence@1,evidence@5,evidence@10";
+    else if (!list && strcmp(e->plan.task, "labels") == 0)
+        list = "accuracy,macro_recall";
     else if (!list && strcmp(e->plan.task, "graph") == 0)
         list =
             "hit@1,set_hit,set_f1,recall@10,mrr@10,sub_recall,sub_f1,sub_nodes,sub_edges,sub_components,path_recall@8,"
@@ -245,6 +275,8 @@ qp_code qp_evaluate_needs(const char *dataset, const qp_eval_options *options, u
         *needs |= qp_op_needs(e.contenders[c].op, e.contenders[c].opt);
     if (code == QP_OK && strcmp(e.plan.task, "answers") == 0) /* sentences are compared by meaning too, as in ask */
         *needs |= QP_NEEDS_EMBEDDER | (e.plan.extract ? 0 : QP_NEEDS_WRITER);
+    if (code == QP_OK && strcmp(e.plan.task, "labels") == 0 && !e.plan.extract)
+        *needs |= QP_LIKES_WRITER;
     qp_contenders_free(e.contenders, e.n_contenders);
     qp_arena_free(e.mem);
     return code;
@@ -266,6 +298,8 @@ qp_code qp_plan_make(qp_evaluation *e, qp_err *err)
 
     if (code == QP_OK)
         code = choose_questions(e, err);
+    if (code == QP_OK)
+        code = share_labels(e, err);
     if (code == QP_OK)
         code = choose_metrics(e, err);
     return code;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "answer/answer.h"
+#include "answer/label.h"
 #include "base/clock.h"
 #include "eval/evaluation.h"
 #include "eval/evidence.h"
@@ -151,6 +152,29 @@ static qp_code answer(qp_bench *b, const qp_question *question, qp_query *q, qp_
     return out->text.at ? keep_cited(b, question, &a, out, err) : qp_oom(err);
 }
 
+/* The label of what was found, as an answer; none found is a wrong one. */
+static qp_code label(qp_bench *b, uint32_t number, qp_query *q, qp_set found, qp_trial *t, qp_err *err)
+{
+    const qp_question *question = &b->e->judgements.at[b->e->asked[number]];
+    qp_answered *out = qp_new(b->mem, qp_answered, 1);
+    qp_labelled labels;
+
+    if (!out)
+        return qp_oom(err);
+    if (b->e->plan.extract)
+        q->writer = NULL;
+    if (!found.nodes.n)
+        return QP_OK;
+    if (qp_label_choose(q, found, b->e->plan.label, &labels, &q->err) != QP_OK)
+        return QP_OK; /* the query's own error: run_method looks there */
+    *out = (qp_answered){.text = qp_arena_str(b->mem, labels.at[0].text),
+                         .gold = question->answers,
+                         .n_gold = question->n_answers,
+                         .share = b->e->label_share[number]};
+    t->answer = out;
+    return out->text.at ? QP_OK : qp_oom(err);
+}
+
 /* Ranks are answers here, and what was looked at on the way is measured, too. */
 static qp_code keep_explored(qp_bench *b, const qp_question *question, qp_query *q, qp_set found, qp_trial *t,
                              qp_err *err)
@@ -217,6 +241,8 @@ static qp_code run_method(qp_bench *b, uint32_t number, const qp_contender *c, q
 
     if (strcmp(e->plan.task, "answers") == 0 && q.err.code == QP_OK)
         code = answer(b, &e->judgements.at[e->asked[number]], &q, found, t, err);
+    else if (strcmp(e->plan.task, "labels") == 0 && q.err.code == QP_OK)
+        code = label(b, number, &q, found, t, err);
     keep_times(b, qp_now_ms() - start, t);
     t->passes = q.model_passes;
     if (code == QP_OK && q.err.code == QP_OK)

@@ -373,6 +373,7 @@ static qp_code about(void *self, const qp_id *ids, uint32_t n, qp_about *out, qp
                             .to = e->to};
         out[i].document = qp_snapshot_document_key(s, document);
         out[i].title = qp_snapshot_string(s, s->document[document].title);
+        out[i].meta = qp_snapshot_document_meta(s, document);
     }
     return QP_OK;
 }
