@@ -4,12 +4,11 @@
 #include <stdlib.h>
 
 #include "base/thread.h"
-#include "base/vector.h"
 #include "model/batches.h"
 #include "model/encoder.h"
-#include "model/kernel.h"
 #include "model/keys.h"
 #include "model/model.h"
+#include "model/rank_head.h"
 #include "model/splade.h"
 #include "model/tokens.h"
 
@@ -27,13 +26,10 @@ typedef struct bert {
     bool segments; /* the passage of a pair is segment 1 */
     int threads;
     qp_str query_prefix, passage_prefix;
-    const qp_kernels *kernels; /* of the head */
-    void *dense;               /* cls: width x width, packed */
-    float *dense_bias;
-    float *project, project_bias; /* cls.output: 1 x width */
-    qp_splade *splade;            /* of a sparse encoder */
-    pthread_mutex_t lock;         /* of the two below */
-    qp_workspace **idle;          /* workspaces nobody uses now */
+    qp_rank_head *head;   /* of a reranker */
+    qp_splade *splade;    /* of a sparse encoder */
+    pthread_mutex_t lock; /* of the two below */
+    qp_workspace **idle;  /* workspaces nobody uses now */
     uint32_t n_idle;
 } bert;
 
@@ -275,24 +271,10 @@ static qp_code bert_latent(void *self, qp_str query, const qp_str *text, uint32_
     return code;
 }
 
-/* w2 tanh(W1 h + b1) + b2. Some rows at a time: W1 is read once for all of them, what it gives stays in the cache. */
 static qp_code bert_head(void *self, const float *latent, uint32_t n, float *score, qp_err *err)
 {
-    enum { ROWS = 48 };
     const bert *b = self;
-    const uint32_t width = b->model.width;
-    float *z = malloc(ROWS * (size_t)width * sizeof *z);
-    if (!z)
-        return qp_oom(err);
-    for (uint32_t rows; n; n -= rows, latent += (size_t)rows * width, score += rows) {
-        rows = n < ROWS ? n : ROWS;
-        b->kernels->gemm(latent, width, rows, b->dense, width, width, b->dense_bias, false, z, width);
-        b->kernels->tanh(z, (size_t)rows * width);
-        for (uint32_t i = 0; i < rows; i++)
-            score[i] = qp_dot(b->project, z + (size_t)i * width, width) + b->project_bias;
-    }
-    free(z);
-    return QP_OK;
+    return qp_rank_head_run(b->head, latent, n, score, err);
 }
 
 static qp_code bert_rank(void *self, qp_str query, const qp_str *text, uint32_t n, float *score, qp_err *err)
@@ -321,40 +303,6 @@ static qp_code bert_count(void *self, const qp_str *text, uint32_t n, uint32_t *
 }
 
 /* ---- opening ---- */
-
-static qp_code read_head_part(const bert *b, const char *name, uint32_t rows, uint32_t cols, float *out, qp_err *err)
-{
-    qp_tensor t;
-    if (!qp_gguf_tensor(&b->file, name, &t) || !qp_tensor_is_readable(&t) || t.rows != rows || t.cols != cols)
-        return qp_fail(err, QP_MODEL,
-                       "%s: a reranker's head wants %s, %u x %u; llama.cpp's converter drops it from some "
-                       "models: `quipu model import` the safetensors instead",
-                       b->file.path, name, rows, cols);
-    for (uint32_t i = 0; i < rows; i++)
-        qp_tensor_row(&t, i, out + (size_t)i * cols);
-    return QP_OK;
-}
-
-static qp_code read_head(bert *b, qp_err *err)
-{
-    const uint32_t d = qp_encoder_width(b->encoder);
-    b->kernels = qp_kernels_best();
-    float *w = malloc((size_t)d * d * sizeof *w);
-    b->dense = aligned_alloc(64, (qp_packed_size(b->kernels, d, d) * b->kernels->item + 63) & ~(size_t)63);
-    b->dense_bias = malloc(2 * (size_t)d * sizeof *b->dense_bias);
-    qp_code code = w && b->dense && b->dense_bias ? QP_OK : qp_oom(err);
-    b->project = code ? NULL : b->dense_bias + d;
-    if (!code)
-        code = read_head_part(b, "cls.weight", d, d, w, err);
-    if (!code)
-        b->kernels->pack(b->dense, w, d, 1, d, d);
-    free(w);
-    if (!code)
-        code = read_head_part(b, "cls.bias", 1, d, b->dense_bias, err);
-    if (!code)
-        code = read_head_part(b, "cls.output.weight", 1, d, b->project, err);
-    return code ? code : read_head_part(b, "cls.output.bias", 1, 1, &b->project_bias, err);
-}
 
 /* See model/keys.h: never a wrong score. */
 static qp_code read_segments(bert *b, qp_err *err)
@@ -412,7 +360,7 @@ static qp_code read_purpose(bert *b, qp_purpose purpose, qp_err *err)
         b->model.latent = bert_latent;
         b->model.head = bert_head;
         b->model.rank = bert_rank;
-        qp_code code = read_head(b, err);
+        qp_code code = qp_rank_head_open(&b->file, b->model.width, &b->head, err);
         return code ? code : read_segments(b, err);
     }
     if (ranks || qp_gguf_has(&b->file, QP_KEY_TERMS))
@@ -455,8 +403,7 @@ static void bert_close(void *self)
     qp_gguf_close(&b->file);
     pthread_mutex_destroy(&b->lock);
     qp_splade_close(b->splade);
-    free(b->dense);
-    free(b->dense_bias);
+    qp_rank_head_close(b->head);
     free(b->name);
     free(b);
 }
