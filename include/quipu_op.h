@@ -312,6 +312,7 @@ qp_set qp_units(qp_query *, qp_set,
                 const char *count); /* passages its entities, or edges, were read from: "all" | "first" */
 qp_set qp_budget(qp_query *, qp_set, const char *of, uint32_t tokens); /* the first "nodes" | "edges" that fit */
 qp_set qp_turns(qp_query *, const qp_set *in, int n, uint32_t k);      /* rankings by turns */
+qp_set qp_flow(qp_query *, qp_set nodes, double alpha, double theta, uint32_t k); /* PathRAG: paths between its nodes */
 qp_set qp_minus(qp_query *, qp_set a, qp_set b);
 qp_set qp_top(qp_query *, qp_set, uint32_t k);
 

@@ -6,7 +6,7 @@ static const qp_op *const all[] = {&qp_op_search,  &qp_op_fuse,   &qp_op_hop,   
                                    &qp_op_link,    &qp_op_ppr,    &qp_op_rwr,     &qp_op_induce, &qp_op_paths,
                                    &qp_op_beam,    &qp_op_vote,   &qp_op_blend,   &qp_op_judge,  &qp_op_ends,
                                    &qp_op_balance, &qp_op_gather, &qp_op_steiner, &qp_op_enrich, &qp_op_relations,
-                                   &qp_op_units,   &qp_op_budget, &qp_op_turns,   NULL};
+                                   &qp_op_units,   &qp_op_budget, &qp_op_turns,   &qp_op_flow,   NULL};
 
 const qp_op *const *qp_ops(void)
 {
