@@ -28,6 +28,11 @@ static void add_quoted(qp_buf *out, qp_str text)
 
 static void add_sources(qp_buf *out, const qp_sources *s)
 {
+    if (s->facts.n) {
+        qp_buf_text(out, "Facts of a graph drawn from the sources:");
+        add_quoted(out, s->facts);
+        qp_buf_text(out, "\n\n");
+    }
     for (uint32_t i = 0; i < s->n; i++) {
         qp_buf_fmt(out, "%s[%u]", i ? "\n\n" : "", i + 1);
         add_quoted(out, s->at[i].about.title);

@@ -23,6 +23,7 @@ typedef struct qp_sources {
     qp_sentence *sentences; /* of all sources, in their order */
     uint32_t n_sentences;
     uint32_t tokens; /* of all texts */
+    qp_str facts;    /* what a graph says beside them, lines without a number; may be empty */
 } qp_sources;
 
 /* From the hits, best first, until `budget` tokens are used (counted by `counter`, null: words); the last one is cut at
