@@ -141,6 +141,57 @@ assert QUESTION in Writer.asked[-1]["messages"][-1]["content"] and "grammar" in 
 Writer.says = "I am sorry, that is not for me to say."
 assert ask("lightrag", *free, flags=WRITER)[:2] == both[:2]
 
+# ---- an answer is written from passages, and what the graph says is read before them ----
+Writer.says = "It met a word [1]."
+for method in "lightrag", "pathrag":
+    out = json.loads(quipu("ask", "-q", "--embedder", "hash", "-s", "s", "--json", "-m", method, *WRITER, QUESTION))
+    prompt = Writer.asked[-1]["messages"][-1]["content"]
+    assert out["citations"][0]["id"].startswith("d") and "Facts of a graph" in prompt and " -> " in prompt.split("\n[1]\n")[0], prompt
+
+# ---- pathrag: every path by the rules of flow, by a twin ----
+def flows(start, alpha, theta):
+    """S and hop of what the flow reaches, and who hands on."""
+    resource, hop, layer = {start: 1}, {start: 0}, [start]
+    while layer:
+        new = {}
+        for u in layer:
+            if resource[u] / len(near[u]) >= theta:
+                for v in near[u]:
+                    if v not in hop:
+                        new[v] = new.get(v, 0) + alpha * resource[u] / len(near[u])
+        hop.update({v: hop[layer[0]] + 1 for v in new})
+        resource.update(new)
+        layer = list(new)
+    return resource, hop
+
+def paths(entities, alpha, theta):
+    out = {}
+    for start in entities:
+        S, hop = flows(start, alpha, theta)
+        stack = [[start]]
+        while stack:
+            path = stack.pop()
+            if len(path) > 1 and path[-1] in entities:
+                score = sum(S[v] for v in path) / (len(path) - 1)
+                key = min(tuple(path), tuple(path[::-1]))
+                out[key] = max(score, out.get(key, 0))
+            u = path[-1]
+            if S[u] / len(near[u]) >= theta:
+                stack += [path + [v] for v in near[u] if hop.get(v) == hop[u] + 1]
+    return out
+
+for alpha, theta in ((.7, .05), (.9, .001)):
+    hits, edges, out = ask("pathrag", "n=8", f"alpha={alpha}", f"theta={theta}", "k=12", "global=false", "passage_tokens=0")
+    twins = paths(entities, alpha, theta)
+    scores = sorted(twins.values(), reverse=True)[:12]
+    assert len(out["paths"]) == len(scores) > 2, (len(out["paths"]), len(scores))
+    for p, score in zip(out["paths"], scores):
+        assert abs(p["score"] - score) < 1e-5
+        assert abs(twins[min(tuple(p["nodes"]), tuple(p["nodes"][::-1]))] - score) < 1e-5
+    on_paths = [e for p in out["paths"] for e in zip(p["nodes"], p["nodes"][1:])]
+    first = told([(a, "", b) for a, b in on_paths])
+    assert set(hits[:len(first)]) == set(first) and hits[len(first):] == [d for d in units(entities) if d not in first]
+
 # ---- naive ----
 assert ask("naive", "tokens=0")[0] == nearest
 assert 0 < len(ask("naive", "tokens=100")[0]) < 5
