@@ -83,17 +83,21 @@ void qp_index_close(qp_index *); /* takes null */
 typedef struct qp_index_options {
     const qp_setting *settings; /* chunk=tokens|chars|whole, chunk_size, overlap, language, include, exclude, ... */
     size_t n_settings;
-    bool strict; /* a document that cannot be read ends the run */
+    bool strict;  /* a document that cannot be read ends the run */
+    bool dry_run; /* read, cut, and count what the models would be given; keep nothing */
     qp_watch watch;
 } qp_index_options;
 
 typedef struct qp_index_report {
     uint64_t documents_added, documents_changed, documents_same, documents_failed;
-    uint64_t chunks, edges, edges_unknown; /* in the index now; given edges whose ends are not there */
-    uint64_t chunks_embedded;              /* in this run */
-    uint64_t chunks_weighed;               /* in this run: learned terms made by a sparse encoder */
-    uint64_t chunks_attended;              /* in this run: outputs of attention heads */
-    uint64_t triples, entities;            /* read in this run, of knowledge graphs */
+    uint64_t chunks, edges, edges_unknown;    /* in the index now; given edges whose ends are not there */
+    uint64_t chunks_embedded;                 /* in this run */
+    uint64_t chunks_weighed;                  /* in this run: learned terms made by a sparse encoder */
+    uint64_t chunks_attended;                 /* in this run: outputs of attention heads */
+    uint64_t triples, entities;               /* read in this run, of knowledge graphs, or drawn out of texts */
+    uint64_t writer_asked, writer_remembered; /* chunks the writer was asked about; whose answer was kept from before */
+    uint64_t writer_dropped;                  /* lines of its answers that were no relation of two given entities */
+    uint64_t chunk_tokens, prompt_tokens;     /* of a dry run: what an embedder and a writer would read */
     double seconds_read, seconds_embed, seconds_publish;
 } qp_index_report;
 

@@ -15,8 +15,9 @@ typedef struct cli {
     const char *runs[MOST_RUNS]; /* --with-run, in order */
     size_t n_runs;
     long top, threads, seed, sample, bootstrap, context, length, deadline;
-    bool json, explain, quiet, no_color, strict, extract;
-    char *const *args; /* what is no flag */
+    bool json, explain, quiet, no_color, strict, extract, dry_run;
+    double price_embed, price_in, price_out; /* of a million tokens */
+    char *const *args;                       /* what is no flag */
     int n_args;
 } cli;
 

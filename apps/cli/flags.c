@@ -29,6 +29,9 @@ const flag flags[] = {
     {'L', false, "label", "FIELD", "classify: the field of the metadata that holds a document's label (default label)"},
     {'D', false, "deadline", "MS", "give up after so many milliseconds"},
     {'S', false, "strict", NULL, "a document that cannot be read ends the run"},
+    {'y', false, "dry-run", NULL,
+     "index: read and cut, say what the models would be given and what it costs, keep nothing"},
+    {'Y', false, "prices", "EMBED,ASK,ANSWER", "of a million tokens, for --dry-run (default 0,0,0)"},
     {'E', false, "embedder", "MODEL", "model that makes vectors; none for an index without (default: the index's own)"},
     {'K', false, "reranker", "MODEL", "cross-encoder (default: quipu-rerank-v1)"},
     {'P', false, "sparse", "MODEL", "sparse encoder: term weights for -m splade (default: the index's own, else none)"},
@@ -65,6 +68,15 @@ static int number(const char *name, const char *value, long least, long *out)
     *out = strtol(value, &end, 10);
     if (errno || *end || end == value || *out < least || *out > 0x7fffffff)
         return refuse(name, value, least ? "a whole number above 0" : "a whole number, 0 or above");
+    return 0;
+}
+
+static int prices(cli *c, const char *value)
+{
+    int end = 0;
+    if (sscanf(value, "%lf,%lf,%lf%n", &c->price_embed, &c->price_in, &c->price_out, &end) != 3 || value[end] ||
+        !(c->price_embed >= 0 && c->price_in >= 0 && c->price_out >= 0))
+        return refuse("--prices", value, "three numbers of at least 0, as 0.02,0.15,0.6,");
     return 0;
 }
 
@@ -111,6 +123,8 @@ static int set(cli *c, const flag *f, const char *value)
     case 'L': c->label = value; return 0;
     case 'D': return number("--deadline", value, 1, &c->deadline);
     case 'S': c->strict = true; return 0;
+    case 'y': c->dry_run = true; return 0;
+    case 'Y': return prices(c, value);
     case 'E': c->embedder = value; return 0;
     case 'K': c->reranker = value; return 0;
     case 'W': c->writer = value; return 0;

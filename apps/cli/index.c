@@ -26,12 +26,40 @@ static void tell(const cli *c, const qp_index_report *r)
         printf("\n%" PRIu64 " chunks and %" PRIu64 " edges between them in the index", r->chunks, r->edges);
     if (r->edges_unknown)
         printf(" (%" PRIu64 " edges to unknown ids left out)", r->edges_unknown);
+    if (r->writer_asked || r->writer_remembered)
+        printf("\nthe writer was asked %" PRIu64 " times, %" PRIu64 " answers were there; %" PRIu64
+               " lines were no relation of two given entities",
+               r->writer_asked, r->writer_remembered, r->writer_dropped);
     if (r->chunks_weighed)
         printf("\n%" PRIu64 " chunks weighed", r->chunks_weighed);
     if (r->chunks_attended)
         printf("\n%" PRIu64 " chunks attended to", r->chunks_attended);
     printf("\n%" PRIu64 " chunks embedded; read %.1f s, embed %.1f s, publish %.1f s\n", r->chunks_embedded,
            r->seconds_read, r->seconds_embed, r->seconds_publish);
+}
+
+/* What it would cost, at the prices of a million tokens that were given. */
+static void tell_dry(const cli *c, const qp_index_report *r)
+{
+    enum { ANSWER = 120 }; /* tokens of a writer's answer: a dozen lines */
+    uint64_t answers = r->writer_asked * ANSWER;
+    double cost = (double)r->chunk_tokens / 1e6 * c->price_embed + (double)r->prompt_tokens / 1e6 * c->price_in +
+                  (double)answers / 1e6 * c->price_out;
+    if (c->json) {
+        printf("{\"dry_run\":true,\"documents\":%" PRIu64 ",\"chunks\":%" PRIu64 ",\"chunk_tokens\":%" PRIu64
+               ",\"entities\":%" PRIu64 ",\"writer_questions\":%" PRIu64 ",\"prompt_tokens\":%" PRIu64
+               ",\"answer_tokens_about\":%" PRIu64 ",\"cost\":%.4f}\n",
+               r->documents_added, r->chunks, r->chunk_tokens, r->entities, r->writer_asked, r->prompt_tokens, answers,
+               cost);
+        return;
+    }
+    printf("dry run, nothing kept: %" PRIu64 " documents, %" PRIu64 " chunks of %" PRIu64 " tokens, %" PRIu64
+           " entities\n",
+           r->documents_added, r->chunks, r->chunk_tokens, r->entities);
+    printf("the writer would be asked %" PRIu64 " times: %" PRIu64 " tokens of prompts, about %" PRIu64 " of answers\n",
+           r->writer_asked, r->prompt_tokens, answers);
+    printf("cost %.4f at %g, %g and %g a million tokens embedded, asked and answered (--prices EMBED,ASK,ANSWER)\n",
+           cost, c->price_embed, c->price_in, c->price_out);
 }
 
 int run_index(cli *c)
@@ -45,12 +73,16 @@ int run_index(cli *c)
     qp_index_options o = {.settings = c->settings,
                           .n_settings = c->n_settings,
                           .strict = c->strict,
+                          .dry_run = c->dry_run,
                           .watch = session_watch(c)};
     qp_code code = qp_index_add(index, (const char *const *)c->args, (size_t)c->n_args, &o, &report, &err);
     qp_index_close(index);
     if (code)
         return session_fail(code, &err);
-    tell(c, &report);
+    if (c->dry_run)
+        tell_dry(c, &report);
+    else
+        tell(c, &report);
     return 0;
 }
 

@@ -9,10 +9,10 @@
 
 const verb verbs[] = {
     {"index", "SOURCE...",
-     "Add or update files, folders, a data set folder, or - for standard input; never repeats work.", "sojSEPA" COMMON,
-     1, -1, run_index},
+     "Add or update files, folders, a data set folder, or - for standard input; never repeats work.",
+     "sojSEPAWyY" COMMON, 1, -1, run_index},
     {"delete", "DOC...", "Remove documents by id or path, graphs by path; leaves the index that never held them.",
-     "sjEPA" COMMON, 1, -1, run_delete},
+     "sjEPAW" COMMON, 1, -1, run_delete},
     {"ask", "QUESTION", "Answer with citations; needs no server and no key.", "smokwjxQrecDl" MODELS COMMON, 0, 1,
      run_ask},
     {"retrieve", "QUESTION", "Ranked evidence, no answer.", "smokwjxQrD" MODELS COMMON, 0, 1, run_retrieve},

@@ -1,6 +1,8 @@
 #include "api/index.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -297,6 +299,46 @@ static qp_code open_makers(qp_index *index, qp_makers *out, qp_err *err)
     return code ? code : qp_index_model(index, QP_ATTENTION, &out->attention, err);
 }
 
+/* A writer is opened only where one was named: most indices never ask it. */
+static qp_code open_writer(qp_index *index, qp_makers *out, qp_err *err)
+{
+    return qp_index_names(index, QP_WRITER) ? qp_index_model(index, QP_WRITER, &out->writer, err) : QP_OK;
+}
+
+/* A store's folder, which has no folders in it. */
+static void remove_files(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    for (struct dirent *e; dir && (e = readdir(dir));)
+        unlinkat(dirfd(dir), e->d_name, 0);
+    if (dir)
+        closedir(dir);
+    rmdir(folder);
+}
+
+/* As if nothing were indexed yet, in a folder that goes away. */
+static qp_code rehearse(qp_index *index, qp_makers models, const char *const *sources, size_t n,
+                        const qp_index_options *options, qp_index_report *report, qp_err *err)
+{
+    const char *base = getenv("TMPDIR");
+    qp_store *store = NULL;
+    qp_arena *mem = qp_arena_new();
+    qp_str folder = mem ? qp_arena_fmt(mem, "%s/quipu-dry-run-XXXXXX", base && *base ? base : P_tmpdir) : (qp_str){0};
+    if (!folder.at) {
+        qp_arena_free(mem);
+        return qp_oom(err);
+    }
+    char *path = (char *)(uintptr_t)folder.at;
+    qp_code code =
+        mkdtemp(path) ? QP_OK : qp_fail(err, QP_INPUT, "%s: no folder can be made for a dry run: set TMPDIR", path);
+    code = code ? code : qp_store_open(path, true, true, &store, err);
+    code = code ? code : qp_ingest(store, models, index->threads, sources, n, options, report, err);
+    qp_store_close(store);
+    remove_files(path);
+    qp_arena_free(mem);
+    return code;
+}
+
 qp_code qp_index_add(qp_index *index, const char *const *sources, size_t n, const qp_index_options *options,
                      qp_index_report *report, qp_err *err)
 {
@@ -306,6 +348,13 @@ qp_code qp_index_add(qp_index *index, const char *const *sources, size_t n, cons
     qp_store *store = NULL;
     const qp_patience before = qp_patience_set((qp_patience){.cancel = options ? options->watch.cancel : NULL});
     qp_code code = open_makers(index, &models, err);
+    if (!code)
+        code = open_writer(index, &models, err);
+    if (!code && options && options->dry_run) {
+        code = rehearse(index, models, sources, n, options, report ? report : &ignored, err);
+        qp_patience_set(before);
+        return code;
+    }
     if (!code)
         code = qp_store_open(index->folder, true, index->create, &store, err);
     if (!code)
@@ -358,6 +407,8 @@ qp_code qp_index_delete(qp_index *index, const char *const *documents, size_t n,
         code = qp_weave_there(store, &woven, err);
     if (!code && (!complete || woven)) /* a run was stopped before all was made, or the texts' graph will be another */
         code = open_makers(index, &models, err);
+    if (!code && woven)
+        code = open_writer(index, &models, err);
     if (!code)
         code = qp_store_commit(store, err);
     if (!code)

@@ -11,7 +11,7 @@
 
 typedef struct qp_job { /* of qp_ingest, for all its sources */
     qp_store *store;
-    const qp_model *embedder, *sparse, *attention;
+    const qp_model *embedder, *sparse, *attention, *writer;
     int threads; /* of reading; 0: one per core */
     const qp_index_options *options;
     qp_index_report *report;

@@ -125,14 +125,27 @@ static qp_code weaving_of(qp_job *job, qp_weaving *out, qp_err *err)
 {
     const qp_reading *r = &job->reading;
     bool linked = false, given = false;
-    *out = (qp_weaving){!strcmp(r->graph, "text"), (uint32_t)r->b, r->tau, *r->er == 'l',
-                        r->once[0] == 'n' && r->once[1] == 'o' ? 'o' : *r->once};
-    if (strcmp(r->graph, "auto"))
-        return QP_OK;
-    qp_code code = qp_store_linked(job->store, &linked, err);
-    code = code ? code : qp_weave_others(job->store, &given, err);
-    out->extract = job->embedder && !linked && !given;
-    return code;
+    qp_code code = QP_OK;
+    *out = (qp_weaving){.extract = !strcmp(r->graph, "text"),
+                        .b = (uint32_t)r->b,
+                        .tau = r->tau,
+                        .literal = !strcmp(r->er, "literal"),
+                        .once = !strcmp(r->once, "none") ? 'o' : *r->once,
+                        .prompt = r->relations_prompt,
+                        .ask_nothing = job->options->dry_run};
+    if (!strcmp(r->graph, "auto")) {
+        code = qp_store_linked(job->store, &linked, err);
+        code = code ? code : qp_weave_others(job->store, &given, err);
+        out->extract = job->embedder && !linked && !given;
+    }
+    if (code || !out->extract || strcmp(r->relations, "writer"))
+        return code;
+    out->writer = job->writer;
+    return job->writer && job->writer->generate
+               ? QP_OK
+               : qp_fail(err, QP_MODEL,
+                         "-o relations=writer needs a writer: name one with --writer, or take the words between "
+                         "entities with -o relations=words");
 }
 
 static qp_code weave_all(qp_job *job, qp_err *err)
@@ -143,11 +156,27 @@ static qp_code weave_all(qp_job *job, qp_err *err)
     begin_stage(job, 0);
     qp_code code = weaving_of(job, &how, err);
     code = code ? code : qp_weave(job->store, &how, tell_woven, job, &woven, &same, err);
-    if (code || same || !woven.mentions)
+    if (code || same)
         return code;
-    job->report->entities += woven.entities;
-    job->report->triples += woven.triples;
-    return qp_job_tell(job, "weave", NULL, true, err);
+    qp_index_report *r = job->report;
+    r->entities += woven.entities;
+    r->triples += woven.triples;
+    r->writer_asked = woven.asked;
+    r->writer_remembered = woven.remembered;
+    r->writer_dropped = woven.dropped;
+    r->prompt_tokens = woven.prompt_tokens;
+    return woven.mentions ? qp_job_tell(job, "weave", NULL, true, err) : QP_OK;
+}
+
+static qp_code count_passage(void *ctx, const qp_passage *p, qp_err *err)
+{
+    qp_job *job = ctx;
+    const qp_model *m = job->embedder;
+    uint32_t tokens = (uint32_t)(p->text.n / 4); /* where no model says */
+    qp_code code = m && m->count ? m->count(m->self, &p->text, 1, &tokens, err) : QP_OK;
+    job->report->chunks++;
+    job->report->chunk_tokens += tokens;
+    return code;
 }
 
 static qp_code publish(qp_job *job, qp_err *err)
@@ -191,6 +220,7 @@ qp_code qp_ingest(qp_store *store, qp_makers models, int threads, const char *co
     qp_index_report unread = {0};
     qp_job job = {.store = store,
                   .embedder = models.embedder,
+                  .writer = models.writer,
                   .sparse = models.sparse,
                   .attention = models.attention,
                   .threads = threads,
@@ -206,8 +236,10 @@ qp_code qp_ingest(qp_store *store, qp_makers models, int threads, const char *co
     job.report->seconds_read = (qp_now_ms() - began) / 1e3;
     code = code ? code : link_all(&job, err);
     code = code ? code : weave_all(&job, err);
-    code = code ? code : make_all(&job, err);
-    code = code ? code : publish(&job, err);
+    if (!code && options->dry_run)
+        code = qp_store_passages(store, count_passage, &job, err);
+    code = code || options->dry_run ? code : make_all(&job, err);
+    code = code || options->dry_run ? code : publish(&job, err);
     if (!code && !job.report->chunks && !job.report->documents_failed && !job.n_graph)
         code = qp_fail(err, QP_NONE, "%s: no document found; quipu index wants files, folders or a data set",
                        n ? sources[0] : "no source");
@@ -221,6 +253,7 @@ qp_code qp_ingest_refresh(qp_store *store, qp_makers models, const qp_watch *wat
     qp_index_report report = {0};
     qp_job job = {.store = store,
                   .embedder = models.embedder,
+                  .writer = models.writer,
                   .sparse = models.sparse,
                   .attention = models.attention,
                   .options = &options,

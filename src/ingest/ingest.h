@@ -8,6 +8,7 @@
 
 typedef struct qp_makers { /* of what is kept beside the texts; null: an index without */
     const qp_model *embedder, *sparse, *attention;
+    const qp_model *writer; /* of relations, if `-o relations=writer`; may be null else */
 } qp_makers;
 
 /* The counter of tokens for chunk sizes is the embedder's, else words.

@@ -34,6 +34,10 @@ static const qp_opt options[] = {
      "relative", 0, 0, "relative|literal"},
     {"once", "entities among the n-grams that stand but once in all the texts", QP_ENUM, OPTION(once), "names", 0, 0,
      "all|names|none"},
+    {"relations", "what relates two entities of a text: the words between them, or what the writer says of each chunk",
+     QP_ENUM, OPTION(relations), "words", 0, 0, "words|writer"},
+    {"relations_prompt", "a file with {text} and {entities}; not set: prompts/relations.txt", QP_TEXT,
+     OPTION(relations_prompt), "", 0, 0, NULL},
     {"phi", "entities of a larger cosine are joined as synonyms; 1: none", QP_FLOAT, OPTION(phi), "0.8", 0, 1, NULL},
     {"names", "entities are found by the words of their names, too", QP_ENUM, OPTION(names), "yes", 0, 0, "yes|no"},
     {"partition", "keep communities of the graph: ppr and lego within=partition", QP_ENUM, OPTION(partition), "no", 0,
@@ -53,8 +57,9 @@ const qp_op *qp_ingest_options(void)
 
 qp_code qp_reading_load(qp_store *store, const qp_setting *given, size_t n, qp_reading *out, qp_arena *a, qp_err *err)
 {
-    static const char *const shared[] = {"chunk", "chunk_size", "overlap", "language", "triples", "names",     "graph",
-                                         "b",     "tau",        "er",      "once",     "phi",     "partition", "walks"};
+    static const char *const shared[] = {
+        "chunk", "chunk_size", "overlap", "language",  "triples",          "names", "graph",     "b",
+        "tau",   "er",         "once",    "relations", "relations_prompt", "phi",   "partition", "walks"};
     enum { SHARED = sizeof shared / sizeof *shared };
     qp_setting *all = qp_new(a, qp_setting, n + SHARED);
     size_t m = 0;
@@ -96,6 +101,8 @@ qp_code qp_reading_keep(qp_store *store, const qp_reading *out, qp_err *err)
     code = code ? code : qp_store_set(store, "graph", out->graph, err);
     code = code ? code : qp_store_set(store, "er", out->er, err);
     code = code ? code : qp_store_set(store, "once", out->once, err);
+    code = code ? code : qp_store_set(store, "relations", out->relations, err);
+    code = code ? code : qp_store_set(store, "relations_prompt", out->relations_prompt, err);
     snprintf(number, sizeof number, "%lld", (long long)out->b);
     code = code ? code : qp_store_set(store, "b", number, err);
     snprintf(number, sizeof number, "%.17g", out->tau);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/template.h"
 #include "ingest/weave_parts.h"
 #include "store/graph.h"
 
@@ -129,7 +130,11 @@ static qp_code put_graph(qp_weave_work *w, qp_digest digest, qp_woven *out, qp_e
     }
     if (put)
         code = qp_graph_end(put, put_all(w, put, relations, entities, place, err), err);
-    *out = (qp_woven){qp_map_size(w->names) - w->given, qp_map_size(w->relations), w->n_facts, w->n_mentions};
+    *out = w->counts;
+    out->entities = qp_map_size(w->names) - w->given;
+    out->relations = qp_map_size(w->relations);
+    out->triples = w->n_facts;
+    out->mentions = w->n_mentions;
     free(entities);
     free(entity_rank);
     free(relations);
@@ -148,6 +153,8 @@ static qp_code add_graph_digest(qp_weave_work *w, qp_digest *digest, bool *other
     qp_code code = mem ? qp_store_graphs(w->store, &rows, &n, mem, err) : qp_oom(err);
     qp_buf all = {0};
     *others = false;
+    if (w->how->writer)
+        qp_buf_fmt(&all, "%s %s ", w->how->writer->digest, qp_digest_of(qp_buf_view(&w->prompt)).hex);
     qp_buf_fmt(&all, "weave 1 %d %u %.17g %d %c %s", w->how->extract, w->how->b, w->how->tau, w->how->literal,
                w->how->once, digest->hex);
     for (size_t i = 0; !code && i < n; i++)
@@ -174,11 +181,27 @@ static qp_code draw(qp_weave_work *w, qp_err *err)
     return code ? code : qp_weave_find(w, err);
 }
 
+/* A prompt without the text or the entities would ask about nothing, and cost as much. */
+static qp_code read_prompt(qp_weave_work *w, qp_err *err)
+{
+    qp_arena *mem = qp_arena_new();
+    qp_code code = mem ? qp_template_read(w->how->prompt, "relations.txt", &w->prompt, mem, err) : qp_oom(err);
+    static const char *const fields[] = {"text", "entities"};
+    for (int i = 0; !code && i < 2; i++)
+        if (!qp_template_has(qp_buf_view(&w->prompt), fields[i]))
+            code = qp_fail(err, QP_INPUT, "%s: has no {%s}; a prompt for relations has {text} and {entities}",
+                           w->how->prompt && *w->how->prompt ? w->how->prompt : "prompts/relations.txt", fields[i]);
+    qp_arena_free(mem);
+    return code;
+}
+
 static void let_go(qp_weave_work *w)
 {
     qp_phrases_close(w->phrases);
     qp_buf_free(&w->text);
     qp_buf_free(&w->scratch);
+    qp_buf_free(&w->prompt);
+    free(w->here);
     qp_table_free(&w->runs);
     qp_map_free(w->names);
     qp_map_free(w->relations);
@@ -196,19 +219,23 @@ qp_code qp_weave(qp_store *store, const qp_weaving *how,
     bool others = false;
     *out = (qp_woven){0};
     *same = false;
-    qp_code code = qp_store_passages_digest(store, &digest, &chunks, err);
+    qp_code code = how->extract && how->writer ? read_prompt(&w, err) : QP_OK;
+    code = code ? code : qp_store_passages_digest(store, &digest, &chunks, err);
     code = code ? code : add_graph_digest(&w, &digest, &others, err);
     if (!code && (!chunks || (!how->extract && !others))) { /* nothing to draw from */
         uint64_t gone;
+        let_go(&w);
         return qp_store_graph_prune(store, QP_WEAVE_SOURCE, NULL, 0, &gone, err);
     }
     code = code ? code : qp_store_graph_same(store, QP_WEAVE_SOURCE, qp_str_of(digest.hex), same, err);
-    if (code || *same)
-        return code;
     w.chunks = (double)chunks;
     w.total = (how->extract ? 3 : 1) * chunks;
-    code = draw(&w, err);
-    code = code ? code : put_graph(&w, digest, out, err);
+    if (!code && !*same) {
+        code = draw(&w, err);
+        code = code ? code : put_graph(&w, digest, out, err);
+        if (!code && how->writer && !how->ask_nothing)
+            code = qp_store_said_prune(store, err);
+    }
     let_go(&w);
     return code;
 }

@@ -9,7 +9,8 @@
  * only proper names are entities (`once`): the longest run of words with capital letters, or stop words inside it.
  *
  * Relations: two entities that follow one another in a sentence, the longest at each place; the relation is the words
- * between them, at most QP_WEAVE_WORDS ("next to" if there are none), its weight how often. Mentions: an entity and each
+ * between them, at most QP_WEAVE_WORDS ("next to" if there are none), its weight how often. Or a writer is asked, once
+ * for each chunk, prompt and model, under a grammar that has no other entities than the chunk's. Mentions: an entity and each
  * chunk whose text (or title) has it. Entities of other graphs of the index are looked for in the texts, too; where an
  * n-gram is one of them but for case, it is theirs.
  *
@@ -18,6 +19,7 @@
 #ifndef QP_INGEST_WEAVE_H
 #define QP_INGEST_WEAVE_H
 
+#include "quipu_op.h"
 #include "store/store.h"
 
 enum { QP_WEAVE_WORDS = 12, QP_WEAVE_NAME = 16 /* words of a name that is looked for */ };
@@ -27,11 +29,17 @@ typedef struct qp_weaving {
     uint32_t b;   /* 1 to 7 */
     double tau;   /* 0 to 1 */
     bool literal;
-    char once; /* 'a'll that stand once, 'n'ames among them, n'o'ne */
+    const qp_model *writer; /* says what relates a chunk's entities; null: the words between them do */
+    const char *prompt;     /* a file with {text} and {entities}; null: prompts/relations.txt */
+    bool ask_nothing;       /* count what would be asked: no relations then */
+    char once;              /* 'a'll that stand once, 'n'ames among them, n'o'ne */
 } qp_weaving;
 
 typedef struct qp_woven {
     uint64_t entities, relations, triples, mentions;
+    uint64_t asked, remembered; /* chunks the writer was asked about; whose answers were there */
+    uint64_t dropped;           /* lines that were no relation of two entities it was given */
+    uint64_t prompt_tokens;     /* of all questions, asked or not */
 } qp_woven;
 
 /* Draws the graph and keeps it in place of the one before, unless texts and settings are those it was drawn from (*same).

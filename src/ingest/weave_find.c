@@ -145,17 +145,30 @@ static qp_str words_between(qp_weave_work *w, const struct found *a, const struc
     return qp_buf_view(&w->scratch);
 }
 
-static qp_code relate(qp_weave_work *w, const struct found *a, const struct found *b, qp_err *err)
+qp_code qp_weave_fact(qp_weave_work *w, uint32_t head, qp_str relation, uint32_t tail, qp_err *err)
 {
     bool added;
-    uint64_t *slot = qp_map_put(w->relations, words_between(w, a, b), &added);
+    uint64_t *slot = qp_map_put(w->relations, relation, &added);
     struct fact *more = qp_array_room(w->fact, w->n_facts, &w->cap_facts, sizeof *more);
     if (!slot || !more || w->scratch.oom)
         return qp_oom(err);
     if (added)
         *slot = qp_map_size(w->relations) - 1;
     w->fact = more;
-    more[w->n_facts++] = (struct fact){a->entity, b->entity, (uint32_t)*slot, 1};
+    more[w->n_facts++] = (struct fact){head, tail, (uint32_t)*slot, 1};
+    return QP_OK;
+}
+
+static qp_code note_here(qp_weave_work *w, uint32_t entity, qp_err *err)
+{
+    for (size_t i = 0; i < w->n_here; i++)
+        if (w->here[i] == entity)
+            return QP_OK;
+    uint32_t *more = qp_array_room(w->here, w->n_here, &w->cap_here, sizeof *more);
+    if (!more)
+        return qp_oom(err);
+    w->here = more;
+    more[w->n_here++] = entity;
     return QP_OK;
 }
 
@@ -163,6 +176,7 @@ static qp_code find_in_chunk(void *ctx, const qp_passage *p, qp_err *err)
 {
     qp_weave_work *w = ctx;
     struct found before = {UINT32_MAX, 0, 0};
+    w->n_here = 0;
     size_t free_from = 0; /* words before it are an entity of a relation already */
     qp_code code = qp_weave_cut(w, p, err);
     for (size_t i = 0; !code && i < w->n_words; i++) {
@@ -173,13 +187,15 @@ static qp_code find_in_chunk(void *ctx, const qp_passage *p, qp_err *err)
             code = add_mention(w, name.entity, p, err);
         if (code || !w->how->extract || !longest.n || i < free_from)
             continue;
-        if (before.entity != UINT32_MAX && before.entity != longest.entity &&
-            w->word[before.at].sentence == w->word[i].sentence)
-            code = relate(w, &before, &longest, err);
+        if (w->how->writer)
+            code = note_here(w, longest.entity, err);
+        else if (before.entity != UINT32_MAX && before.entity != longest.entity &&
+                 w->word[before.at].sentence == w->word[i].sentence)
+            code = qp_weave_fact(w, before.entity, words_between(w, &before, &longest), longest.entity, err);
         before = longest;
         free_from = i + longest.n;
     }
-    return code;
+    return !code && w->how->writer ? qp_weave_ask(w, err) : code;
 }
 
 qp_code qp_weave_find(qp_weave_work *w, qp_err *err)

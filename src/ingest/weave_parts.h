@@ -39,6 +39,10 @@ typedef struct qp_weave_work {
     struct fact *fact;
     size_t n_facts, cap_facts;
     qp_buf scratch;
+    qp_woven counts;
+    qp_buf prompt;  /* of the writer, as it is in its file */
+    uint32_t *here; /* entities of the chunk at hand, each once */
+    size_t n_here, cap_here;
 } qp_weave_work;
 /* A chunk's words come to be at hand. */
 qp_code qp_weave_cut(qp_weave_work *, const qp_passage *, qp_err *);
@@ -49,6 +53,9 @@ qp_code qp_weave_given(qp_weave_work *, qp_err *);
 /* A run of words becomes the name of an entity, unless another of the same words was given. */
 qp_code qp_weave_name(qp_weave_work *, qp_str name, const qp_word *, size_t n, qp_err *);
 bool qp_weave_named(const qp_weave_work *, uint64_t run); /* by its hash */
+qp_code qp_weave_fact(qp_weave_work *, uint32_t head, qp_str relation, uint32_t tail, qp_err *);
+/* What the writer says of the entities `here`. */
+qp_code qp_weave_ask(qp_weave_work *, qp_err *);
 /* All mentions and facts. */
 qp_code qp_weave_find(qp_weave_work *, qp_err *);
 

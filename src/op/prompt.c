@@ -1,31 +1,10 @@
 #include "op/prompt.h"
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/share.h"
 #include "op/op.h"
 #include "text/utf8.h"
 
-enum { LONGEST = 64 << 10, LONGEST_ITEM = 1000 };
-
-static void fill(qp_buf *out, qp_str template, const qp_field *fields, size_t n)
-{
-    while (template.n) {
-        qp_buf_str(out, qp_str_split(template, '{', &template));
-        if (!template.at)
-            break;
-        qp_str rest, name = qp_str_split(template, '}', &rest);
-        size_t i = 0;
-        while (i < n && !(rest.at && qp_str_eq(name, qp_str_of(fields[i].name))))
-            i++;
-        if (i < n) {
-            qp_buf_str(out, fields[i].value);
-            template = rest;
-        } else {
-            qp_buf_char(out, '{');
-        }
-    }
-}
+enum { LONGEST_ITEM = 1000 };
 
 void qp_prompt_add(qp_buf *out, qp_str item)
 {
@@ -40,17 +19,12 @@ void qp_prompt_add(qp_buf *out, qp_str item)
 
 qp_str qp_prompt(qp_query *q, const char *file, const char *standard, const qp_field *fields, size_t n)
 {
-    qp_str none = {"", 0}, name = qp_arena_fmt(q->mem, "prompts/%s", standard);
-    const char *path = file && *file ? file : name.at ? qp_share_find(q->mem, name.at) : NULL;
+    qp_str none = {"", 0};
     qp_buf template = {0}, out = {0};
-    if (!name.at)
-        qp_oom(&q->err);
-    else if (!path)
-        qp_fail(&q->err, QP_INPUT, "%s is not among Quipu's files: set QUIPU_SHARE to the folder that has it", name.at);
-    else if (qp_file_read(path, LONGEST, &template, &q->err) == QP_OK)
-        fill(&out, qp_buf_view(&template), fields, n);
+    if (qp_template_read(file, standard, &template, q->mem, &q->err) == QP_OK)
+        qp_template_fill(&out, qp_buf_view(&template), fields, n);
     qp_str text = q->err.code == QP_OK ? qp_arena_str(q->mem, qp_buf_view(&out)) : none;
-    if (q->err.code == QP_OK && (template.oom || out.oom || text.n != out.n))
+    if (q->err.code == QP_OK && (out.oom || text.n != out.n))
         qp_oom(&q->err);
     qp_buf_free(&template);
     qp_buf_free(&out);

@@ -2,13 +2,8 @@
 #ifndef QP_OP_PROMPT_H
 #define QP_OP_PROMPT_H
 
-#include "base/str.h"
+#include "base/template.h"
 #include "quipu_op.h"
-
-typedef struct qp_field { /* {name} in a prompt becomes value */
-    const char *name;
-    qp_str value;
-} qp_field;
 
 /* The prompt in `file`, or in prompts/`standard` where file is null, its fields filled in; other braces, and braces in
  * values, stay as they are. Empty after an error. */

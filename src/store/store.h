@@ -76,6 +76,12 @@ qp_code qp_store_passages_digest(qp_store *, qp_digest *, uint64_t *n, qp_err *)
 /* Does an edge join two documents? */
 qp_code qp_store_linked(qp_store *, bool *yes, qp_err *);
 
+/* What a writer (by its digest) said when asked that; kept at once, so that a killed run goes on. The text looked up ends in a
+ * line end. Prune: what was not looked up since the store was opened, or pruned, is forgotten. */
+qp_code qp_store_said(qp_store *, qp_digest asked, const char *model, qp_buf *out, bool *found, qp_err *);
+qp_code qp_store_say(qp_store *, qp_digest asked, const char *model, qp_str text, qp_err *);
+qp_code qp_store_said_prune(qp_store *, qp_err *);
+
 /* ---- what models make of the texts: keyed by the digest of the indexed text and of the model, so nothing is made
  * twice ---- */
 /* The next at most n distinct texts of chunks for which this model has made nothing yet, longest first; texts live in
