@@ -36,7 +36,7 @@ typedef struct qp_plan {          /* what `-o` says to the evaluation itself */
     const char *prompt, *choices; /* of the writer's answers; or null */
     const char *label;            /* the field of the metadata that holds a document's label */
     bool share, extract;
-    int64_t jobs;
+    int64_t jobs, tokens; /* tokens: of the longest answer; 0: as in ask */
 } qp_plan;
 extern const qp_op qp_plan_options; /* its option table; it is never run */
 

@@ -27,6 +27,8 @@ static const qp_opt table[] = {
      offsetof(qp_plan, choices), NULL, 0, 0, NULL},
     {"label", "labels: the field of the metadata that holds a document's label", QP_TEXT, offsetof(qp_plan, label),
      "label", 0, 0, NULL},
+    {"tokens", "answers: how long the writer's may be, in tokens; 0: as in ask", QP_INT, offsetof(qp_plan, tokens), "0",
+     0, 4096, NULL},
     {"split", "only one half of the questions, drawn with the seed: tune on dev, report on test", QP_ENUM,
      offsetof(qp_plan, split), "all", 0, 0, "all|dev|test"},
     {"graph", "edge types that tr and misstr look at", QP_TEXT, offsetof(qp_plan, graph), "*", 0, 0, NULL},

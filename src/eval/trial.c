@@ -138,7 +138,8 @@ static qp_code answer(qp_bench *b, const qp_question *question, qp_query *q, qp_
 {
     const qp_answer_options how = {.extract = b->e->plan.extract,
                                    .prompt = b->e->plan.prompt,
-                                   .choices = b->e->plan.choices};
+                                   .choices = b->e->plan.choices,
+                                   .answer_tokens = (uint32_t)b->e->plan.tokens};
     qp_answered *out = qp_new(b->mem, qp_answered, 1);
     qp_answer a = {0};
 
