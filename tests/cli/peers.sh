@@ -192,6 +192,67 @@ for alpha, theta in ((.7, .05), (.9, .001)):
     first = told([(a, "", b) for a, b in on_paths])
     assert set(hits[:len(first)]) == set(first) and hits[len(first):] == [d for d in units(entities) if d not in first]
 
+# ---- graphrag: local search, by the twin; global and drift by what must hold of them ----
+def links(edge):
+    """Between two of the entities; else how many of them the other end is joined to."""
+    h, _, t = edge
+    return 99 if h in entities and t in entities else len(near[t if h in entities else h] & set(entities))
+
+free = ["k=8", "tokens=1000000000"]
+hits, edges, out = ask("graphrag", "relations=1000", *free)
+assert hits == units(entities, first=True)
+rank = [(links(e), *strength(e)) for e in edges]
+assert sorted(edges) == sorted(at(entities)) and rank == sorted(rank, reverse=True), rank
+few = ask("graphrag", "relations=2", *free)[1]
+assert few == edges[:len(few)] and len(few) == sum(r[0] == 99 for r in rank) + 2 * len(entities), (len(few), rank)
+told_of = [l for l in out["report"].split("\n") if not l.startswith("Community of ")]
+assert told_of and len(told_of) == len(set(told_of)) and {tuple(l.split(" -> ")) for l in told_of} <= set(triples)
+
+all_by_vector = found("triple.dense", 1000)[1]
+place = {e: i for i, e in enumerate(all_by_vector)}
+assert len(place) == len(triples)
+hits, edges, _ = ask("graphrag", "mode=global", "level=0", "points=20", *free)
+assert 0 < len(edges) < len(triples) and [place[e] for e in edges] == sorted(place[e] for e in edges)
+first = told(edges)
+assert sorted(hits) == sorted(first) and [first[d] for d in hits] == sorted(first.values())
+fewer = ask("graphrag", "mode=global", "level=0", "points=1", *free)[1]
+assert fewer[0] == edges[0] and len(fewer) < len(edges)
+drift = ask("graphrag", "mode=drift", *free)
+assert drift[0][0] == ask("graphrag", *free)[0][0] and set(drift[0]) >= set(ask("graphrag", *free)[0]) and drift[2]["report"]
+assert ask("graphrag", "mode=basic", "k=8")[0] == nearest[:8]
+
+Writer.says, Writer.asked = "20 [1] a lesser point\n90 [2] the main point\n70 [9999] of no report\nand so on\n", []
+out = ask("graphrag", "mode=global", "level=0", *free, flags=WRITER)
+assert out[2]["report"] == "the main point\na lesser point" and out[1] and len(Writer.asked) == 1
+assert "[2] Community of" in Writer.asked[0]["messages"][-1]["content"] and "grammar" in Writer.asked[0]
+ask("graphrag", "mode=global", "level=0", "tokens=200", flags=WRITER)
+assert len(Writer.asked) > 3, "reports that do not fit are read in batches"
+Writer.says, Writer.asked = "All about barona.", []
+out = ask("graphrag", "reports=written", *free, flags=WRITER)[2]["report"]
+assert out and set(out.split("\n")) == {Writer.says} and len(Writer.asked) == len(out.split("\n"))
+Writer.asked = []
+assert ask("graphrag", "mode=drift", "followups=2", "depth=2", *free, flags=WRITER)[0]
+assert [QUESTION in a["messages"][-1]["content"] for a in Writer.asked] == [True, False]
+
+# ---- a graph without passages, and passages without a graph of entities ----
+os.mkdir("graph")
+os.rename("set/triples.tsv", "graph/triples.tsv")
+quipu("index", "--quiet", "--embedder", "hash", "-s", "graph.s", "graph")
+with open("set/edges.tsv", "w") as f:
+    f.write("src\tdst\ttype\tweight\n" + "".join(f"d{i:02}\td{i * 7 % 40:02}\tcites\t1\n" for i in range(1, 40)))
+quipu("index", "--quiet", "--embedder", "hash", "-s", "set.s", "-o", "graph=links", "set")
+for store in "graph.s", "set.s":
+    for method in ("naive", "lightrag", "lightrag:mix", "pathrag", "graphrag", "graphrag:global", "graphrag:drift", "graphrag:basic"):
+        name, _, mode = method.partition(":")
+        if store == "set.s" and mode in ("global", "drift"):
+            refused = subprocess.run([os.environ["QUIPU"], "retrieve", "--embedder", "hash", "-s", store, "-m", name, "-o",
+                                      f"mode={mode}", QUESTION], capture_output=True, text=True)
+            assert refused.returncode == 2 and "graph=text" in refused.stderr, refused
+            continue
+        out = json.loads(quipu("retrieve", "-q", "--embedder", "hash", "-s", store, "--json", "-m", name,
+                               *(["-o", f"mode={mode}"] if mode else []), QUESTION))
+        assert out["hits"], (store, method)
+
 # ---- naive ----
 assert ask("naive", "tokens=0")[0] == nearest
 assert 0 < len(ask("naive", "tokens=100")[0]) < 5
