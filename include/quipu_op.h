@@ -203,11 +203,14 @@ typedef struct qp_model {
 /* ---- one question ---- */
 typedef struct qp_memo qp_memo; /* latents and more by (question, node): computed once, whoever asks */
 typedef struct qp_trace qp_trace;
+typedef struct qp_trained qp_trained; /* what was trained on an index, by name */
 
 typedef struct qp_query {
     qp_str text;
     const qp_view *graph;
     const qp_model *embedder, *ranker, *writer, *sparse, *attention; /* null: not there */
+    qp_trained *trained;                                             /* null: nothing */
+    const char *note; /* what who asks should know of the result, "untrained: ..."; null: nothing */
     qp_arena *mem;
     qp_memo *memo;          /* null: the query makes one for itself */
     qp_trace *trace;        /* null: nothing is traced */
@@ -305,6 +308,9 @@ qp_set qp_ends(qp_query *, qp_set facts, const char *weight, uint32_t k); /* "sa
 qp_set qp_gather(qp_query *, qp_set entities, uint32_t k);                /* the passages they stand in; k = 0: all */
 qp_set qp_balance(qp_query *, qp_set, double factor);                     /* passages' scores times the factor */
 qp_set qp_vote(qp_query *, uint32_t k);                                   /* GEAR: what the attention heads vote for */
+/* by inner product + weight x the score of "bm25" or "tfidf" */
+qp_set qp_concat(qp_query *, const char *index, double weight, uint32_t depth, uint32_t k);
+qp_set qp_ego_set(qp_query *, qp_set chosen, qp_set pool, uint32_t most); /* with the edges around each */
 qp_set qp_join(qp_query *, qp_set a, qp_set b);                           /* a, then what b adds */
 qp_set qp_relations(qp_query *, qp_set, const char *by,
                     uint32_t k); /* its edges, or those at its nodes: "degree" | "links" */

@@ -23,8 +23,9 @@ typedef struct fake_graph {
         int type;
     } edge[FAKE_EDGES];
     float vector[FAKE_NODES][FAKE_DIM];
-    float lexical[FAKE_NODES]; /* what node.bm25 says; 0: no term of the question */
-    uint32_t calls;            /* round trips */
+    float lexical[FAKE_NODES];     /* what node.bm25 says; 0: no term of the question */
+    uint32_t document[FAKE_NODES]; /* chunks of one stand side by side */
+    uint32_t calls;                /* round trips */
     qp_view view;
 } fake_graph;
 
@@ -138,6 +139,45 @@ static inline qp_code fake_vectors(void *self, const char *index, const qp_id *i
     return QP_OK;
 }
 
+/* Edges that lead away, each. */
+static inline qp_code fake_incident(void *self, const qp_id *ids, uint32_t n, qp_walk w, qp_adj *out, qp_arena *mem,
+                                    qp_err *err)
+{
+    fake_graph *g = self;
+    uint32_t *start = qp_new(mem, uint32_t, n + 1), at = 0;
+    qp_id *node = qp_new(mem, qp_id, (size_t)n * g->m + 1), *edge = qp_new(mem, qp_id, (size_t)n * g->m + 1);
+    (void)err;
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t e = 0; e < g->m; e++)
+            if (w.direction == QP_OUT && g->edge[e].from == ids[i] && g->edge[e].to != ids[i]) {
+                node[at] = g->edge[e].to;
+                edge[at++] = e;
+            }
+        start[i + 1] = at;
+    }
+    *out = (qp_adj){n, start, node, edge};
+    return QP_OK;
+}
+
+static inline qp_code fake_edge_link(void *self, const qp_id *ids, uint32_t n, qp_link *out, qp_err *err)
+{
+    const fake_graph *g = self;
+    (void)err;
+    for (uint32_t i = 0; i < n; i++)
+        out[i] =
+            (qp_link){.from = g->edge[ids[i]].from, .to = g->edge[ids[i]].to, .type = QP_STR("cites"), .weight = 1};
+    return QP_OK;
+}
+
+static inline qp_code fake_about(void *self, const qp_id *ids, uint32_t n, qp_about *out, qp_arena *mem, qp_err *err)
+{
+    const fake_graph *g = self;
+    (void)err;
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = (qp_about){.document = qp_arena_fmt(mem, "d%u", g->document[ids[i]])};
+    return QP_OK;
+}
+
 /* Types are the letters a to e. */
 static inline qp_code fake_types(void *self, const char *names, uint64_t *bits, qp_err *err)
 {
@@ -157,6 +197,10 @@ static inline void fake_ready(fake_graph *g)
 {
     g->view = (qp_view){.self = g,
                         .nodes = g->n,
+                        .entity = g->n,
+                        .incident = fake_incident,
+                        .link = fake_edge_link,
+                        .about = fake_about,
                         .edges = g->m,
                         .dim = FAKE_DIM,
                         .search = fake_search,
@@ -183,6 +227,7 @@ static inline void fake_random(fake_graph *g, qp_random *r)
     for (uint32_t e = 0; e < m; e++)
         fake_link(g, (qp_id)qp_random_below(r, g->n), (qp_id)qp_random_below(r, g->n), (int)qp_random_below(r, 3));
     for (uint32_t i = 0; i < g->n; i++) {
+        g->document[i] = i;
         g->lexical[i] = (float)qp_random_below(r, 4);
         for (int d = 0; d < FAKE_DIM; d++)
             g->vector[i][d] = (float)qp_random_below(r, 5) / 4 - .5f;

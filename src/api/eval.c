@@ -44,6 +44,7 @@ qp_code qp_index_eval(qp_index *index, const char *dataset, const qp_eval_option
                                              : NULL,
                             .sparse = models.sparse,
                             .attention = models.attention,
+                            .trained = qp_index_trained(index),
                             .threads = qp_index_threads(index)};
         code = qp_evaluate(&ctx, dataset, o, json, err);
     }

@@ -13,6 +13,7 @@
 #include "base/thread.h"
 #include "ingest/ingest.h"
 #include "ingest/weave.h"
+#include "model/trained.h"
 #include "store/graph.h"
 #include "store/store.h"
 
@@ -32,6 +33,7 @@ struct qp_index {
     qp_held *current;
     char *names[QP_PURPOSES]; /* null: the default */
     qp_model *models[QP_PURPOSES];
+    qp_trained *trained;
 };
 
 static const char *const setting_of[QP_PURPOSES] = {"embedder", "ranker", "writer", "sparse", "attention"};
@@ -92,7 +94,8 @@ qp_code qp_index_open(const char *dir, bool create, const qp_open_options *optio
                         .names = {copy_of(o->embedder), copy_of(o->ranker), copy_of(o->writer), copy_of(o->sparse),
                                   copy_of(o->attention)}};
     pthread_mutex_init(&index->lock, NULL);
-    qp_code code = index->folder ? QP_OK : qp_oom(err);
+    index->trained = qp_trained_new(dir);
+    qp_code code = index->folder && index->trained ? QP_OK : qp_oom(err);
     if (!code && there && (!o->embedder || !o->sparse || !o->attention)) {
         /* A reader needs the snapshot alone, and a wrong embedder is refused by its digest; `check` tells of the truth.
          * A folder without an index yet is fine for a writer. */
@@ -117,9 +120,15 @@ void qp_index_close(qp_index *index)
         qp_model_close(index->models[p]);
         free(index->names[p]);
     }
+    qp_trained_free(index->trained);
     pthread_mutex_destroy(&index->lock);
     free(index->folder);
     free(index);
+}
+
+qp_trained *qp_index_trained(qp_index *index)
+{
+    return index->trained;
 }
 
 const char *qp_index_folder(const qp_index *index)

@@ -32,6 +32,9 @@ bool qp_index_names(const qp_index *, qp_purpose);
 /* The models that an operator needs, into the query. An embedder must be the one that made the snapshot's vectors. */
 qp_code qp_index_equip(qp_index *, const qp_snapshot *, unsigned needs, qp_query *, qp_err *);
 
+/* What was trained on this index, by name. */
+qp_trained *qp_index_trained(qp_index *);
+
 const char *qp_index_folder(const qp_index *);
 int qp_index_threads(const qp_index *);
 uint64_t qp_index_seed(const qp_index *);

@@ -157,6 +157,7 @@ static qp_code begin(question *x, const char *text, qp_err *err)
     qp_query *q = &x->query;
     if (!code) {
         q->graph = qp_snapshot_view(qp_held_snapshot(x->held));
+        q->trained = qp_index_trained(x->index);
         q->entities = o->entities;
         q->n_entities = (uint32_t)o->n_entities;
         code = qp_query_in_scope(q, qp_str_of(o->id ? o->id : ""), err);
@@ -186,6 +187,8 @@ static qp_code find(question *x, qp_set *found, qp_err *err)
         *found = qp_top(q, *found, x->options->top ? x->options->top : 10);
     if (q->err.code)
         return qp_fail(err, q->err.code, "%s", q->err.message);
+    if (q->note && x->options->watch.warn)
+        x->options->watch.warn(x->options->watch.user, q->note);
     if (!found->nodes.n && !found->edges.n && !found->paths.n && !q->answer.n)
         return qp_fail(err, QP_NONE, "nothing was found%s; ask with other words, or with -m hybrid",
                        x->options->where ? " among what --where lets through" : "");

@@ -281,6 +281,8 @@ qp_code qp_result_json(qp_query *q, const qp_result *r, char **json, qp_err *err
     yyjson_mut_obj_add_strcpy(w.doc, root, "method", r->method->name);
     if (r->degraded)
         yyjson_mut_obj_add_strcpy(w.doc, root, "degraded", r->degraded);
+    if (q->note)
+        yyjson_mut_obj_add_strcpy(w.doc, root, "note", q->note);
     yyjson_mut_val *options = yyjson_mut_obj_add_obj(w.doc, root, "options");
     for (size_t i = 0; i < r->n_settings; i++)
         yyjson_mut_obj_add_strcpy(w.doc, options, r->settings[i].key, r->settings[i].value);

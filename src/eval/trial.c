@@ -223,6 +223,7 @@ static qp_code run_method(qp_bench *b, uint32_t number, const qp_contender *c, q
     q.writer = qp_meter_model(&b->writer);
     q.sparse = qp_meter_model(&b->sparse);
     q.attention = qp_meter_model(&b->attention);
+    q.trained = e->ctx->trained;
     q.cancel = e->options->watch.cancel;
     q.entities = e->judgements.at[e->asked[number]].entities;
     q.n_entities = e->judgements.at[e->asked[number]].n_entities;
@@ -245,6 +246,10 @@ static qp_code run_method(qp_bench *b, uint32_t number, const qp_contender *c, q
     else if (strcmp(e->plan.task, "labels") == 0 && q.err.code == QP_OK)
         code = label(b, number, &q, found, t, err);
     keep_times(b, qp_now_ms() - start, t);
+    if (q.note && number == 0 && e->options->watch.warn) {
+        qp_str line = qp_arena_fmt(b->mem, "%s: %s", c->name, q.note);
+        e->options->watch.warn(e->options->watch.user, line.at ? line.at : q.note);
+    }
     t->passes = q.model_passes;
     if (code == QP_OK && q.err.code == QP_OK)
         code = look_closer(b, &e->judgements.at[e->asked[number]], &q, found, t, err);

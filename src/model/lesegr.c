@@ -84,7 +84,7 @@ static void place_all(qp_lesegr *m)
     }
 }
 
-/* Matrices uniform within sqrt(6 / (rows + cols)) (Glorot, Bengio, 2010); biases 0, and what a layer adds to the mean. */
+/* Matrices uniform within sqrt(6 / (rows + cols)) (Glorot, Bengio, 2010); biases 0, and what a layer adds to a node's own message. */
 static void draw(qp_lesegr *m, qp_random *random)
 {
     for (uint32_t i = 0; i < m->parts; i++) {
@@ -286,21 +286,18 @@ static void add_scaled(float *to, const float *from, float by, uint32_t n)
         to[i] += by * from[i];
 }
 
-/* The messages of node i's arcs: their weighted sum into units, their mean into `mean`. */
+/* The messages of node i's arcs, weighted and added up. */
 static void gather(const qp_lesegr *m, const layer *l, const qp_candidates *c, const float *alpha, uint32_t i,
-                   layer_pass *p, float *mean)
+                   layer_pass *p)
 {
     const qp_csr *g = &c->graph;
-    uint32_t heads = m->shape.heads, hidden = m->shape.hidden, width = hidden / heads, dim = m->shape.dim;
+    uint32_t heads = m->shape.heads, hidden = m->shape.hidden, width = hidden / heads;
     float *units = p->units + (size_t)i * hidden;
     memcpy(units, l->value_bias, hidden * sizeof *units);
     for (uint32_t a = 0; a < row_size(g, i); a++) {
         uint32_t j = end_of(g, i, a);
         float s = delta_of(c, j) * alpha[loop(g, i) + a];
-        if (s == 0)
-            continue;
-        add_scaled(mean, p->h + (size_t)j * dim, s / (float)row_size(g, i), dim);
-        for (uint32_t head = 0; head < heads; head++)
+        for (uint32_t head = 0; head < heads && s != 0; head++)
             add_scaled(units + (size_t)head * width, p->value + (size_t)j * hidden + (size_t)head * width,
                        s * p->share[(loop(g, i) + a) * heads + head], width);
     }
@@ -308,12 +305,12 @@ static void gather(const qp_lesegr *m, const layer *l, const qp_candidates *c, c
         units[u] = units[u] > 0 ? units[u] : 0;
 }
 
-/* One layer, from p->h to `out`, which is all zero. */
+/* One layer, from p->h to `out`. */
 static void run_layer(const qp_lesegr *m, const layer *l, const qp_candidates *c, const float *alpha, layer_pass *p,
                       float *out)
 {
     const qp_kernels *k = m->kernels;
-    uint32_t n = c->graph.n, heads = m->shape.heads, width = m->shape.hidden / heads;
+    uint32_t n = c->graph.n, heads = m->shape.heads, width = m->shape.hidden / heads, dim = m->shape.dim;
     times(k, &l->value, p->h, n, NULL, p->value);
     if (m->shape.kind == QP_LESEGR_GT) {
         times(k, &l->query, p->h, n, NULL, p->query);
@@ -325,11 +322,11 @@ static void run_layer(const qp_lesegr *m, const layer *l, const qp_candidates *c
     }
     for (uint32_t i = 0; i < n; i++) {
         weigh(m, l, c, alpha, i, p);
-        gather(m, l, c, alpha, i, p, out + (size_t)i * m->shape.dim);
+        gather(m, l, c, alpha, i, p);
+        memcpy(out + (size_t)i * dim, l->out_bias, dim * sizeof *out);
+        add_scaled(out + (size_t)i * dim, p->h + (size_t)i * dim, delta_of(c, i), dim);
     }
-    for (uint32_t i = 0; i < n; i++)
-        add_scaled(out + (size_t)i * m->shape.dim, l->out_bias, 1, m->shape.dim);
-    k->gemm(p->units, m->shape.hidden, n, l->out.forward, m->shape.dim, m->shape.hidden, NULL, true, out, m->shape.dim);
+    k->gemm(p->units, m->shape.hidden, n, l->out.forward, dim, m->shape.hidden, NULL, true, out, dim);
 }
 
 static bool make_room(const qp_lesegr *m, const qp_csr *g, qp_lesegr_pass *p, qp_arena *mem)

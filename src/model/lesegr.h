@@ -2,7 +2,7 @@
  *
  *     s_ij = delta_qj alpha_ij,  alpha_ii = 1,  alpha_ij = MLP(c_i - c_j) = sigmoid(w2 relu(W1 (c_i - c_j) + b1) + b2)
  *     o_i  = sum over j in {i} + N(i) of a_ij s_ij V h_j            4 heads side by side: `hidden` numbers
- *     h_i' = mean over j in {i} + N(i) of s_ij h_j + W relu(o_i + b) + b'
+ *     h_i' = s_ii h_i + W relu(o_i + b) + b'
  *     score_i = v_q . h_i after the last layer,  h_j = c_j before the first
  *
  * What the encoders differ in is a_ij:
@@ -10,11 +10,11 @@
  *     gat   softmax_j of leaky(s_ii l . V h_i + s_ij r . V h_j), slope .2, a head each    (Velickovic et al., 2017)
  *     gt    softmax_j of (s_ii Q h_i + b_q) . s_ij K h_j / sqrt(hidden / heads), a head   (Shi et al., 2020)
  *
- * Readings. MSG is linear, so delta alpha may be taken out of it. What Shi et al. skip over the attention is here the
- * mean of the messages, and W begins at zero: training starts from Proposition 4.1's scores. Their biases of K and V
- * change nothing beside b and b'.
+ * Readings. MSG is linear, so delta alpha may be taken out of it. A node's own message skips over what is learned, as in
+ * Shi et al., and W begins at zero: training starts from the scores that Proposition 4.1 gives without neighbours,
+ * post-retrieval fusion. Their biases of K and V change nothing beside b and b'.
  *
- * Without weights (Proposition 4.1): alpha_ij = max(0, c_i . c_j), h_i' = that mean alone.
+ * Without weights (Proposition 4.1): alpha_ij = max(0, c_i . c_j), h_i' = mean over j in {i} + N(i) of s_ij h_j.
  */
 #ifndef QP_MODEL_LESEGR_H
 #define QP_MODEL_LESEGR_H

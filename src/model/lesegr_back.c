@@ -124,19 +124,6 @@ static void back_from_shares(way_back *b, const layer *l, const layer_pass *p, u
     }
 }
 
-static void back_from_mean(way_back *b, const layer_pass *p, uint32_t i)
-{
-    const qp_csr *g = &b->c->graph;
-    uint32_t dim = b->m->shape.dim, n = row_size(g, i);
-    const float *d = b->h + (size_t)i * dim;
-    for (uint32_t a = 0; a < n; a++) {
-        size_t arc = loop(g, i) + a;
-        uint32_t j = end_of(g, i, a);
-        add_scaled(b->next + (size_t)j * dim, d, delta_of(b->c, j) * b->p->alpha[arc] / (float)n, dim);
-        b->scale[arc] += qp_dot(d, p->h + (size_t)j * dim, dim) / (float)n;
-    }
-}
-
 /* GAT's l and r, whose products with V h were taken once a node. */
 static void back_from_ends(way_back *b, const layer *l, const layer_pass *p)
 {
@@ -179,7 +166,7 @@ static void back_layer(way_back *b, const layer *l, const layer_pass *p)
         back_from_sum(b, p, i);
         if (gt || gat)
             back_from_shares(b, l, p, i);
-        back_from_mean(b, p, i);
+        add_scaled(b->next + (size_t)i * dim, b->h + (size_t)i * dim, delta_of(b->c, i), dim);
     }
     if (gat)
         back_from_ends(b, l, p);

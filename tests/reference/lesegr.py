@@ -55,7 +55,7 @@ class Layer(nn.Module):
             messages = s[i, row, None] * h[row]
             value = (messages @ self.value.weight.T).view(len(row), HEADS, -1)
             summed = torch.einsum("hj,jhw->hw", self.shares(i, row, h, s, neighbours), value).reshape(-1)
-            rows.append(messages.mean(0) + self.out(F.relu(summed + self.value.bias)))
+            rows.append(messages[0] + self.out(F.relu(summed + self.value.bias)))
         return torch.stack(rows)
 
 

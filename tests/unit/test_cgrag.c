@@ -1,0 +1,194 @@
+/* CG-RAG: the contextual citation graph and LeSeGR's operator against the formulas taken over a whole small graph. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants the four above first */
+#include <cmocka.h>
+
+#include "base/vector.h"
+#include "fake_view.h"
+#include "method/method.h"
+#include "op/lesegr.h"
+#include "op/ops.h"
+
+static const qp_lesegr_opt standard = {.layers = 2,
+                                       .n = 4,
+                                       .sparse = "bm25",
+                                       .encoder = "none",
+                                       .edges = "*",
+                                       .direction = "both",
+                                       .graph = true,
+                                       .delta = true,
+                                       .alpha = true};
+
+/* The proposition's scores over all nodes, by the formulas. joined: N. */
+static void slow(const fake_graph *g, const qp_lesegr_opt *o, bool joined[FAKE_NODES][FAKE_NODES], double *score)
+{
+    static double h[FAKE_NODES][FAKE_DIM], next[FAKE_NODES][FAKE_DIM];
+    float most = 0;
+    for (uint32_t i = 0; i < g->n; i++) {
+        most = g->lexical[i] > most ? g->lexical[i] : most;
+        for (int d = 0; d < FAKE_DIM; d++)
+            h[i][d] = g->vector[i][d];
+    }
+    for (int64_t k = 0; k < o->layers; k++) {
+        for (uint32_t i = 0; i < g->n; i++) {
+            uint32_t members = 0;
+            memset(next[i], 0, sizeof next[i]);
+            for (uint32_t j = 0; j < g->n; j++) {
+                if (j != i && !(o->graph && joined[i][j]))
+                    continue;
+                double delta = o->delta && most > 0 ? g->lexical[j] / most : 1;
+                double alpha = i == j || !o->alpha ? 1 : fake_dot(g->vector[i], g->vector[j]);
+                members++;
+                for (int d = 0; d < FAKE_DIM; d++)
+                    next[i][d] += delta * (alpha > 0 ? alpha : 0) * h[j][d];
+            }
+            for (int d = 0; d < FAKE_DIM; d++)
+                next[i][d] /= members;
+        }
+        memcpy(h, next, sizeof h);
+    }
+    for (uint32_t i = 0; i < g->n; i++)
+        score[i] = .75 * h[i][0] + .5 * h[i][1]; /* the fake embedder's question */
+}
+
+static void compare(qp_query *q, const fake_graph *g, const qp_lesegr_opt *o, qp_set in,
+                    bool joined[FAKE_NODES][FAKE_NODES])
+{
+    double wanted[FAKE_NODES];
+    qp_set found = qp_run(q, &qp_op_lesegr, &in, 1, o);
+    assert_int_equal(q->err.code, QP_OK);
+    assert_int_equal(found.nodes.n, g->n);
+    slow(g, o, joined, wanted);
+    for (uint32_t i = 0; i < found.nodes.n; i++)
+        if (!(fabs(found.nodes.at[i].score - wanted[found.nodes.at[i].id]) < 1e-5))
+            fail_msg("node %u: %g, wanted %g", found.nodes.at[i].id, found.nodes.at[i].score,
+                     wanted[found.nodes.at[i].id]);
+}
+
+static qp_set all_nodes(qp_query *q, const fake_graph *g)
+{
+    qp_hit *hits = qp_new(q->mem, qp_hit, g->n);
+    for (uint32_t i = 0; i < g->n; i++)
+        hits[i] = (qp_hit){g->n - 1 - i, QP_NO_ID, 0, NULL};
+    return qp_set_of((qp_list){hits, g->n});
+}
+
+static void it_computes_the_formulas(void **state)
+{
+    (void)state;
+    qp_random r = qp_random_seed(1);
+    for (int trial = 0; trial < 100; trial++) {
+        fake_graph g;
+        fake_model embedder, ranker;
+        bool both[FAKE_NODES][FAKE_NODES] = {{false}}, in[FAKE_NODES][FAKE_NODES] = {{false}};
+        fake_random(&g, &r);
+        fake_models(&embedder, &ranker);
+        for (uint32_t e = 0; e < g.m; e++) {
+            qp_id u = g.edge[e].from, v = g.edge[e].to;
+            both[u][v] = both[v][u] = in[u][v] = true;
+        }
+        qp_query q = fake_query(&g, &embedder, &ranker);
+        qp_lesegr_opt o = standard;
+        compare(&q, &g, &o, all_nodes(&q, &g), both);
+        o.layers = 1 + trial % 4;
+        o.alpha = trial % 3;
+        o.delta = trial % 5;
+        compare(&q, &g, &o, all_nodes(&q, &g), both);
+        o.full = true; /* whatever is given */
+        compare(&q, &g, &o, (qp_set){0}, both);
+        o.graph = false;
+        compare(&q, &g, &o, all_nodes(&q, &g), both);
+        o.graph = true;
+        o.direction = "in";
+        compare(&q, &g, &o, all_nodes(&q, &g), in);
+        qp_query_end(&q);
+    }
+}
+
+/* Document 0 is node 0, which cites document 1: nodes 1 to 6. */
+static void a_citation_joins_the_best_chunks(void **state)
+{
+    (void)state;
+    fake_graph g = {.n = 7};
+    fake_model embedder, ranker;
+    qp_context c;
+    fake_models(&embedder, &ranker);
+    for (uint32_t i = 1; i < 7; i++)
+        g.document[i] = 1;
+    g.vector[0][0] = 1;
+    const float likeness[] = {0, .1f, .9f, .3f, .8f, .2f, .7f}, lexical[] = {1, 4, 0, 4, 2, 0, 1};
+    for (uint32_t i = 1; i < 7; i++) {
+        g.vector[i][0] = likeness[i];
+        g.lexical[i] = lexical[i]; /* r: .00 + 1, 1 + 0, .25 + 1, .875 + .5, .125 + 0, .75 + .25 */
+    }
+    fake_link(&g, 0, 1, 0);
+    fake_ready(&g);
+    const qp_id wanted[] = {4, 3, 1, 2, 6, 5}; /* by r, ties by id */
+    for (int64_t n = 1; n <= 6; n++) {
+        qp_query q = fake_query(&g, &embedder, &ranker);
+        qp_lesegr_opt o = standard;
+        qp_hit hit = {0, QP_NO_ID, 0, NULL};
+        o.n = n;
+        assert_true(qp_lesegr_context(&q, (qp_list){&hit, 1}, &o, &c));
+        assert_int_equal(c.candidates.graph.n, n + 1);
+        assert_int_equal(c.candidates.graph.start[1], n);
+        for (int64_t i = 0; i < n; i++)
+            assert_int_not_equal(qp_context_place(&c, wanted[i]), QP_NO_ID);
+        qp_query_end(&q);
+    }
+}
+
+static void an_edge_to_a_later_chunk_names_it(void **state)
+{
+    (void)state;
+    fake_graph g = {.n = 4};
+    fake_model embedder, ranker;
+    qp_context c;
+    fake_models(&embedder, &ranker);
+    for (uint32_t i = 1; i < 4; i++)
+        g.document[i] = 1;
+    fake_link(&g, 0, 3, 0);
+    fake_link(&g, 0, 0, 0); /* a citation to itself */
+    fake_ready(&g);
+    qp_query q = fake_query(&g, &embedder, &ranker);
+    qp_set all = all_nodes(&q, &g);
+    assert_true(qp_lesegr_context(&q, all.nodes, &standard, &c));
+    assert_int_equal(c.candidates.graph.start[4], 2); /* 0 and 3, both ways */
+    assert_int_equal(c.candidates.graph.target[0], 3);
+    qp_query_end(&q);
+}
+
+static void it_says_that_it_is_untrained(void **state)
+{
+    (void)state;
+    fake_graph g;
+    fake_model embedder, ranker;
+    qp_random r = qp_random_seed(2);
+    fake_random(&g, &r);
+    fake_models(&embedder, &ranker);
+    const qp_op *method;
+    bool owned;
+    assert_int_equal(qp_method_find("cg-rag", &method, &owned, NULL), QP_OK);
+    for (int named = 0; named < 3; named++) {
+        qp_query q = fake_query(&g, &embedder, &ranker);
+        const qp_setting set = {"encoder", named == 0 ? "auto" : named == 1 ? "none" : "gt"};
+        void *opt = qp_options_new(method, &set, 1, q.mem, &q.err);
+        qp_set found = qp_run(&q, method, NULL, 0, opt);
+        assert_int_equal(q.err.code, named == 2 ? QP_MODEL : QP_OK);
+        assert_true(!found.nodes.n == (named == 2));
+        assert_true(!q.note == (named > 0));
+        qp_query_end(&q);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(it_computes_the_formulas),
+                                       cmocka_unit_test(a_citation_joins_the_best_chunks),
+                                       cmocka_unit_test(an_edge_to_a_later_chunk_names_it),
+                                       cmocka_unit_test(it_says_that_it_is_untrained)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
