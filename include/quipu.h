@@ -164,6 +164,20 @@ typedef struct qp_eval_options {
  * failures}], differences: [{a, b, metric, difference, low, high, p, p_holm}]}. */
 qp_code qp_index_eval(qp_index *, const char *dataset, const qp_eval_options *, char **json, qp_err *);
 
+/* ---- training ---- */
+typedef struct qp_train_options {
+    const qp_setting *settings; /* encoder=gt|gat|gcn, share, epochs, rate, ...: the catalogue's "train" */
+    size_t n_settings;
+    qp_watch watch; /* progress: an epoch each, told in `item` */
+} qp_train_options;
+
+/* Fits what a method learns (what: "lesegr", of cg-rag) to a data set folder's labelled questions; the weights go into
+ * the index's folder, the best so far whenever there are better ones, and are used from then on. JSON: {encoder, file,
+ * weights, fitted, held_back, without_labels, best, epochs: [{loss, hit@1, mrr, seconds}]}. QP_STOPPED: cancelled; QP_MODEL:
+ * a loss that is no number. The best weights till then are kept in both cases. */
+qp_code qp_index_train(qp_index *, const char *what, const char *dataset, const qp_train_options *, char **json,
+                       qp_err *);
+
 /* Times the kernels on a generated index, made in $TMPDIR and removed: passages, edges, words, dim, runs, ... JSON. */
 qp_code qp_benchmark(const qp_setting *, size_t n, const qp_watch *, char **json, qp_err *);
 

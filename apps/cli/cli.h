@@ -8,7 +8,7 @@ enum { MOST_SETTINGS = 64, MOST_RUNS = 1024 };
 
 /* What the flags said, with the defaults filled in. Strings are argv's, the environment's or the config file's. */
 typedef struct cli {
-    const char *store, *method, *where, *queries, *label, *run, *html, *config;
+    const char *store, *method, *where, *queries, *label, *run, *html, *config, *dataset;
     const char *embedder, *reranker, *writer, *sparse, *attention;
     qp_setting settings[MOST_SETTINGS]; /* -o, in order */
     size_t n_settings;
@@ -56,6 +56,7 @@ int run_model(cli *);
 int run_stats(cli *);
 int run_check(cli *);
 int run_bench(cli *);
+int run_train(cli *);
 int run_help(cli *);
 
 /* ---- session.c: the index, progress, errors ---- */

@@ -24,6 +24,7 @@ const flag flags[] = {
     {'n', false, "sample", "N", "only N questions, drawn with the seed (default: all)"},
     {'B', false, "bootstrap", "N", "resamples for intervals and tests (default 10000)"},
     {'e', false, "extract", NULL, "quote the best sentences, do not write"},
+    {'T', false, "dataset", "DIR", "a data set folder with the labelled questions"},
     {'c', false, "context", "TOKENS", "budget of the context a writer is given (default 1024)"},
     {'l', false, "length", "TOKENS", "longest answer (default 256)"},
     {'L', false, "label", "FIELD", "classify: the field of the metadata that holds a document's label (default label)"},
@@ -117,6 +118,7 @@ static int set(cli *c, const flag *f, const char *value)
     case 'H': c->html = value; return 0;
     case 'n': return number("--sample", value, 1, &c->sample);
     case 'B': return number("--bootstrap", value, 1, &c->bootstrap);
+    case 'T': c->dataset = value; return 0;
     case 'e': c->extract = true; return 0;
     case 'c': return number("--context", value, 1, &c->context);
     case 'l': return number("--length", value, 1, &c->length);

@@ -31,6 +31,8 @@ const verb verbs[] = {
     {"check", "", "Is the store whole: every checksum, every reference.", "sj" COMMON, 0, 0, run_check},
     {"bench", "", "Time the kernels on a generated index: -o passages=1000000 -o edges=10000000 -o dim=0.", "oj" COMMON,
      0, 0, run_bench},
+    {"train", "lesegr", "Fit what a method learns to labelled questions: lesegr, the graph encoder of cg-rag.",
+     "soTjEP" COMMON, 1, 1, run_train},
     {"help", "[NAME]", "How to use quipu, or one verb, method or operator; `quipu help man` prints the man page.", "",
      0, 1, run_help},
     {0},

@@ -126,7 +126,8 @@ void manual_verb(const verb *v)
     flag_lines(v->flags);
     if (strchr(v->flags, 'm'))
         printf("\n`quipu methods` lists the methods, `quipu methods NAME` the options of one.\n");
-    if (strcmp(v->name, "index") == 0 || strcmp(v->name, "eval") == 0 || strcmp(v->name, "bench") == 0) {
+    if (strcmp(v->name, "index") == 0 || strcmp(v->name, "eval") == 0 || strcmp(v->name, "bench") == 0 ||
+        strcmp(v->name, "train") == 0) {
         yyjson_doc *doc = catalogue_read(v->name);
         describe_options(yyjson_arr_get_first(yyjson_doc_get_root(doc)));
         yyjson_doc_free(doc);
@@ -221,6 +222,7 @@ void manual_page(void)
     roff_catalogue("methods", "METHODS");
     roff_catalogue("ops", "OPERATORS");
     roff_catalogue("eval", "EVALUATION");
+    roff_catalogue("train", "TRAINING");
     roff_catalogue("bench", "BENCHMARK");
     printf(".SH ENVIRONMENT\n.TP\n.B QUIPU_STORE\nthe index, where \\-s is not given\n"
            ".TP\n.B QUIPU_MODELS\nfolder of the models\n"

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <yyjson.h>
 
+#include "train/train.h"
 #include "api/bench.h"
 #include "eval/evaluation.h"
 #include "ingest/ingest.h"
@@ -70,15 +71,16 @@ static void add_op(yyjson_mut_doc *doc, yyjson_mut_val *list, const qp_op *op)
 qp_code qp_catalogue(const char *what, char **json, qp_err *err)
 {
     const qp_op *const index[] = {qp_ingest_options(), NULL}, *const eval[] = {&qp_plan_options, NULL},
-                       *const bench[] = {&qp_benchmark_options, NULL}, *const repeat[] = {&qp_op_repeat, NULL};
-    const qp_op *const *const all[][2] = {
-        {qp_methods(), NULL}, {qp_ops(), repeat}, {index, NULL}, {eval, NULL}, {bench, NULL}};
-    static const char *const names[] = {"methods", "ops", "index", "eval", "bench"};
+                       *const bench[] = {&qp_benchmark_options, NULL}, *const repeat[] = {&qp_op_repeat, NULL},
+                       *const train[] = {&qp_lesson_options, NULL};
+    const qp_op *const *const all[][2] = {{qp_methods(), NULL}, {qp_ops(), repeat}, {index, NULL},
+                                          {eval, NULL},         {bench, NULL},      {train, NULL}};
+    static const char *const names[] = {"methods", "ops", "index", "eval", "bench", "train"};
     size_t at = 0;
     while (at < sizeof names / sizeof *names && strcmp(names[at], what) != 0)
         at++;
     if (at == sizeof names / sizeof *names)
-        return qp_fail(err, QP_USAGE, "the catalogue has methods, ops, index, eval and bench, no '%s'", what);
+        return qp_fail(err, QP_USAGE, "the catalogue has methods, ops, index, eval, bench and train, no '%s'", what);
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *list = doc ? yyjson_mut_arr(doc) : NULL;
     if (!list) {

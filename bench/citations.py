@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""CG-RAG on citation graphs against what it is compared with: bench/citations.csv.
+
+    bench/citations.py [--data ../shared/data] [--work DIR] [--seeds N] STEP... -- DATASET...
+
+Steps, in order; each leaves TREC runs in --work:
+    index    quipu index of the data set
+    plain    baselines, LeSeGR untrained, and what it is without graph, delta, alpha, with K of 1 and 3
+    train    LeSeGR's encoders, on questions that the runs do not hold: in small sets by cross-validation in five folds, in
+             obliqa on a tenth of the questions (the paper's share), tested on others
+    report   the runs against qrels.tsv, with 95% bootstrap intervals over the questions; of trained ones each seed
+
+Only Python's standard library. Rows stand in a fixed order and carry no dates, so a change is a diff.
+"""
+import argparse
+import csv
+import json
+import pathlib
+import random
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SEED = 1
+# edges: the types walked; folds: of a cross-validation, else learn: questions learned from, test: others that are asked
+DATASETS = {
+    "cystic-fibrosis": {"edges": "cites", "folds": 5},
+    "cacm": {"edges": "cites", "folds": 5},
+    "obliqa": {"edges": "ref,parent,next", "learn": 279, "test": 300},
+}
+PLAIN = ["bm25", "tfidf", "vector", "hybrid", "clear", "spar", "cg-rag:encoder=none", "cg-rag:encoder=none:layers=1",
+         "cg-rag:encoder=none:layers=3", "cg-rag:encoder=none:sparse=tfidf", "cg-rag:encoder=none:graph=false",
+         "cg-rag:encoder=none:graph=false:layers=1", "cg-rag:encoder=none:delta=false", "cg-rag:encoder=none:alpha=false"]
+TRAINED = [("gt", ()), ("gat", ()), ("gcn", ()), ("gt", ("graph=false",)), ("gt", ("layers=1",))]  # the first with every seed
+METRICS = "hit@1,hit@3,mrr@10,ndcg@10"
+COLUMNS = ["dataset", "method", "seed", "metric", "mean", "low", "high", "n"]
+
+
+class Bench:
+    def __init__(self, args):
+        self.args = args
+
+    def folder(self, dataset):
+        path = pathlib.Path(self.args.work) / dataset
+        (path / "runs").mkdir(parents=True, exist_ok=True)
+        return path
+
+    def data(self, dataset):
+        return pathlib.Path(self.args.data) / dataset
+
+    def quipu(self, dataset, *command):
+        line = [self.args.quipu, *command, "--store", str(self.folder(dataset) / "store"), "--quiet",
+                "--sparse", "none", "--threads", str(self.args.threads)]
+        print("+", " ".join(line)[:300], file=sys.stderr)
+        done = subprocess.run(line, stdout=subprocess.PIPE)
+        if done.returncode:
+            sys.exit(f"bench: exit {done.returncode} of {' '.join(line)[:300]}")
+        return done.stdout
+
+    def subset(self, dataset, name, ids):
+        """A data set folder of some of the questions."""
+        folder = self.folder(dataset) / name
+        folder.mkdir(exist_ok=True)
+        keep = set(ids)
+        with open(folder / "queries.jsonl", "w", encoding="utf-8") as out:
+            out.writelines(x for x in open(self.data(dataset) / "queries.jsonl", encoding="utf-8") if json.loads(x)["_id"] in keep)
+        with open(folder / "qrels.tsv", "w", encoding="utf-8") as out:
+            for i, line in enumerate(open(self.data(dataset) / "qrels.tsv", encoding="utf-8")):
+                if i == 0 or line.split("\t")[0] in keep:
+                    out.write(line)
+        return folder
+
+    def parts(self, dataset):
+        """(folder learned from, folder asked) of each fold."""
+        how = DATASETS[dataset]
+        ids = [json.loads(x)["_id"] for x in open(self.data(dataset) / "queries.jsonl", encoding="utf-8")]
+        random.Random(SEED).shuffle(ids)
+        if "folds" not in how:
+            learn, test = ids[:how["learn"]], ids[how["learn"]:how["learn"] + how["test"]]
+            return [(self.subset(dataset, "learn", learn), self.subset(dataset, "test", test))]
+        folds = [ids[k::how["folds"]] for k in range(how["folds"])]
+        return [(self.subset(dataset, f"learn-{k}", [x for x in ids if x not in folds[k]]), self.subset(dataset, f"test-{k}", folds[k]))
+                for k in range(how["folds"])]
+
+    def asked(self, dataset):
+        return self.data(dataset) if "folds" in DATASETS[dataset] else self.parts(dataset)[0][1]
+
+    # ---- steps ----
+    def index(self, dataset):
+        self.quipu(dataset, "index", str(self.data(dataset)))
+
+    def plain(self, dataset):
+        edges = DATASETS[dataset]["edges"]
+        methods = [m + (f":edges={edges}" if m.startswith("cg-rag") else "") for m in PLAIN]
+        self.quipu(dataset, "eval", str(self.asked(dataset)), "-m", ",".join(methods), "--run", str(self.folder(dataset) / "runs" / "%s.txt"),
+                   "--bootstrap", "1", "-o", "compare=none", "--json")
+
+    def train(self, dataset):
+        edges = DATASETS[dataset]["edges"]
+        for i, (encoder, options) in enumerate(TRAINED):
+            for seed in range(1, (self.args.seeds if i == 0 else 1) + 1):
+                self.train_one(dataset, encoder, [*options, f"edges={edges}"], "_".join([f"trained-{encoder}", *options]), seed)
+
+    def train_one(self, dataset, encoder, options, name, seed):
+        run = self.folder(dataset) / "runs" / f"{name}@{seed}.txt"
+        if run.exists():
+            return
+        given = [x for o in options for x in ("-o", o)]
+        lines, logs = [], []
+        for k, (learn, test) in enumerate(self.parts(dataset)):
+            weights, part = self.folder(dataset) / f"{name}.gguf", self.folder(dataset) / "part.txt"
+            logs.append(json.loads(self.quipu(dataset, "train", "lesegr", "--dataset", str(learn), "-o", f"encoder={encoder}",
+                                              "-o", f"file={weights}", "--seed", str(seed), "--json", *given)))
+            method = ":".join(["cg-rag", f"encoder={weights}", *options])
+            self.quipu(dataset, "eval", str(test), "-m", method, "--run", str(part), "--bootstrap", "1", "--json")
+            lines += part.read_text(encoding="utf-8").splitlines(keepends=True)
+        (self.folder(dataset) / f"{name}@{seed}.json").write_text(json.dumps(logs, indent=1), encoding="utf-8")
+        run.write_text("".join(lines), encoding="utf-8")
+
+    def report(self, dataset):
+        runs = sorted((self.folder(dataset) / "runs").glob("*.txt"))
+        given = [x for r in runs for x in ("--with-run", str(r))]
+        found = json.loads(self.quipu(dataset, "eval", str(self.asked(dataset)), *given, "--seed", str(SEED), "--json",
+                                      "-o", f"metrics={METRICS}", "-o", "compare=none"))
+        for method in found["methods"]:
+            name, _, seed = method["name"].partition("@")
+            name = name.replace(f":edges={DATASETS[dataset]['edges']}", "").replace("_", ":")
+            for metric, value in method["metrics"].items():
+                yield dict(dataset=dataset, method=name, seed=seed, metric=metric, n=found["questions"],
+                           **{k: f"{value[k]:.4f}" for k in ("mean", "low", "high")})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", default=str(ROOT.parent / "shared" / "data"))
+    parser.add_argument("--work", default="/tmp/quipu-citations")
+    parser.add_argument("--quipu", default=str(ROOT / "build" / "quipu"))
+    parser.add_argument("--out", default=str(ROOT / "bench" / "citations.csv"))
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("what", nargs="+")
+    args = parser.parse_args()
+    bench = Bench(args)
+    steps = [w for w in args.what if w not in DATASETS]
+    sets = [w for w in args.what if w in DATASETS] or list(DATASETS)
+    for step in steps:
+        if step != "report":
+            for dataset in sets:
+                getattr(bench, step)(dataset)
+            continue
+        out = pathlib.Path(args.out)
+        old = [r for r in csv.DictReader(open(out, encoding="utf-8")) if r["dataset"] not in sets] if out.exists() else []
+        rows = old + [r for dataset in sets for r in bench.report(dataset)]
+        rows.sort(key=lambda r: (list(DATASETS).index(r["dataset"]), r["method"], r["seed"]))
+        with open(out, "w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()
