@@ -43,12 +43,21 @@ static void add_paths(facts *f, qp_list paths)
         n--;
 }
 
+/* Mentions and synonyms say nothing that a reader would not see. */
+static bool relates(qp_query *q, qp_id edge)
+{
+    qp_link l;
+    return !q->graph->link(q->graph->self, &edge, 1, &l, &q->err) && !qp_str_eq(l.type, QP_STR(QP_CONTAINS)) &&
+           !qp_str_eq(l.type, QP_STR(QP_SYNONYM));
+}
+
 static void add_relations(facts *f, qp_list edges)
 {
     qp_query *q = f->q;
     qp_str line;
-    for (uint32_t i = 0; i < edges.n; i++)
-        if (q->graph->text(q->graph->self, QP_TRIPLE, &edges.at[i].id, 1, &line, q->mem, &q->err) || !add(f, line))
+    for (uint32_t i = 0; i < edges.n && q->err.code == QP_OK; i++)
+        if (relates(q, edges.at[i].id) &&
+            (q->graph->text(q->graph->self, QP_TRIPLE, &edges.at[i].id, 1, &line, q->mem, &q->err) || !add(f, line)))
             break;
 }
 

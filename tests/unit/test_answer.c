@@ -39,13 +39,28 @@ static qp_code fake_about(void *self, const qp_id *ids, uint32_t n, qp_about *ou
 static qp_code fake_text(void *self, qp_kind kind, const qp_id *ids, uint32_t n, qp_str *out, qp_arena *mem,
                          qp_err *err)
 {
-    (void)self, (void)kind, (void)err;
+    (void)self, (void)err;
     for (uint32_t i = 0; i < n; i++)
-        out[i] = qp_arena_fmt(mem, "%s\n%s", passages[ids[i]].title, passages[ids[i]].text);
+        out[i] = kind == QP_TRIPLE ? qp_arena_fmt(mem, "cord -> edge %u -> knot", ids[i])
+                                   : qp_arena_fmt(mem, "%s\n%s", passages[ids[i]].title, passages[ids[i]].text);
     return QP_OK;
 }
 
-static const qp_view view = {.nodes = PASSAGES, .about = fake_about, .text = fake_text};
+/* Edge 0 is a mention, 1 a synonym, the others relate two entities, which follow the passages. */
+static qp_code fake_link(void *self, const qp_id *ids, uint32_t n, qp_link *out, qp_err *err)
+{
+    (void)self, (void)err;
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = (qp_link){.from = PASSAGES,
+                           .to = ids[i] ? PASSAGES + 1 : 0,
+                           .type = qp_str_of(ids[i] == 0   ? QP_CONTAINS
+                                             : ids[i] == 1 ? QP_SYNONYM
+                                                           : "relation")};
+    return QP_OK;
+}
+
+static const qp_view view = {
+    .nodes = PASSAGES + 2, .entity = PASSAGES, .edges = 5, .about = fake_about, .text = fake_text, .link = fake_link};
 
 typedef struct parrot {
     const char *says;
@@ -129,6 +144,30 @@ static void budget_bounds_the_sources(void **state)
     assert_null(strstr(p.prompt, "four years"));
     assert_null(strstr(p.prompt, "[2]"));
     assert_non_null(strstr(p.prompt, "Question: What is kept?"));
+    qp_query_end(&q);
+}
+
+static void relations_stand_beside_the_sources(void **state)
+{
+    (void)state;
+    parrot p = {.says = "The sources do not say."};
+    qp_model writer = {.self = &p, .generate = repeat};
+    qp_query q = question("What is kept?", &writer);
+    qp_answer a = {0};
+    static const qp_hit edges[] = {{3, QP_NO_ID, 1, NULL},
+                                   {0, QP_NO_ID, 1, NULL},
+                                   {1, QP_NO_ID, 1, NULL},
+                                   {2, QP_NO_ID, 1, NULL}};
+    qp_set found = all_passages();
+    found.edges = (qp_list){edges, 4};
+    q.extracted = (qp_set){.nodes = found.nodes, .edges = found.edges};
+    assert_int_equal(qp_answer_make(&q, found, &(qp_answer_options){0}, &a, NULL), QP_OK);
+    assert_non_null(
+        strstr(p.prompt,
+               "Facts of a graph drawn from the sources:\n> cord -> edge 3 -> knot\n> cord -> edge 2 -> knot\n\n[1]"));
+    assert_non_null(strstr(p.prompt, "[1]\n> Keepers"));
+    assert_int_equal(qp_answer_make(&q, all_passages(), &(qp_answer_options){0}, &a, NULL), QP_OK);
+    assert_null(strstr(p.prompt, "Facts"));
     qp_query_end(&q);
 }
 
@@ -248,6 +287,7 @@ int main(void)
         cmocka_unit_test(quotes_the_nearest_sentence),
         cmocka_unit_test(quotes_something_even_where_no_word_fits),
         cmocka_unit_test(budget_bounds_the_sources),
+        cmocka_unit_test(relations_stand_beside_the_sources),
         cmocka_unit_test(marks_of_no_source_are_taken_out),
         cmocka_unit_test(marks_behind_the_full_stop_belong_to_it),
         cmocka_unit_test(what_no_source_bears_out_is_counted),
