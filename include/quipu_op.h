@@ -302,8 +302,8 @@ qp_set qp_paths_through(qp_query *, qp_set starts, qp_set sub, const char *kind,
 qp_set qp_blend(qp_query *, uint32_t k); /* passages by (cosine + BM25 / largest BM25) / 2: AGRAG's hybrid retrieval */
 qp_set qp_judge(qp_query *, qp_set facts);     /* the edges that the writer finds useful; without one all */
 qp_set qp_steiner_through(qp_query *, qp_set); /* a cheap tree through its nodes and the ends of its edges */
-qp_set qp_enrich(qp_query *, qp_set sub,
-                 const qp_set *influence); /* MCMI: grown by what is worth more than it costs; null: all alike */
+/* MCMI: grown by what is worth more than it costs, to `most` nodes (0: as many as pay); influence null: all alike */
+qp_set qp_enrich(qp_query *, qp_set sub, const qp_set *influence, uint32_t most);
 qp_set qp_ends(qp_query *, qp_set facts, const char *weight, uint32_t k); /* "same" | "mean" | "rare"; k = 0: all */
 qp_set qp_gather(qp_query *, qp_set entities, uint32_t k);                /* the passages they stand in; k = 0: all */
 qp_set qp_balance(qp_query *, qp_set, double factor);                     /* passages' scores times the factor */

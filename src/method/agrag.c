@@ -5,12 +5,13 @@
  */
 #include "method/first.h"
 #include "method/methods.h"
+#include "op/ops.h"
 
 typedef struct agrag_opt {
     int64_t k_a, k_r, reach, top;
     double damping, balance;
     bool filter, hybrid, mcmi, influence;
-    const char *edges;
+    const char *engine, *edges;
 } agrag_opt;
 
 static const qp_opt opts[] = {
@@ -19,6 +20,8 @@ static const qp_opt opts[] = {
      "true", 0, 0, NULL},
     {"damping", "of the influence: probability of walking on", QP_FLOAT, offsetof(agrag_opt, damping), "0.5", 1e-6,
      .999999, NULL},
+    {"engine", "how the influence is computed", QP_ENUM, offsetof(agrag_opt, engine), "fast", 0, 0,
+     "fast|exact|bounded"},
     {"balance", "factor of the passages' influence", QP_FLOAT, offsetof(agrag_opt, balance), "0.05", 0, 1e6, NULL},
     {"reach", "nodes that have any influence, the first ones", QP_INT, offsetof(agrag_opt, reach), "4096", 1, 1e9,
      NULL},
@@ -36,14 +39,14 @@ static qp_set subgraph(qp_query *q, const agrag_opt *o, qp_set facts)
 {
     qp_set entities = qp_ends(q, facts, "same", 0), tree = qp_steiner_through(q, entities);
     q->started = entities.nodes;
-    if (!o->mcmi)
-        return tree;
-    qp_set sub = qp_join(q, tree, facts);
+    qp_set sub = o->mcmi ? qp_join(q, tree, facts) : tree;
+    uint32_t most = o->mcmi ? 0 : 1; /* its nodes have their influence as score even where it does not grow */
     if (!o->influence)
-        return qp_enrich(q, sub, NULL);
-    qp_set influence = qp_ppr_from(q, entities, 1 - o->damping, (uint32_t)o->reach);
+        return qp_enrich(q, sub, NULL, most);
+    const qp_ppr_opt walk = {.top = o->reach, .alpha = 1 - o->damping, .engine = o->engine, .within = "graph"};
+    qp_set influence = qp_run(q, &qp_op_ppr, &entities, 1, &walk);
     influence = qp_balance(q, influence, o->balance);
-    return qp_enrich(q, sub, &influence);
+    return qp_enrich(q, sub, &influence, most);
 }
 
 static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)

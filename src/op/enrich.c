@@ -93,10 +93,10 @@ const qp_op qp_op_enrich = {
     .needs = QP_NEEDS_EMBEDDER,
 };
 
-qp_set qp_enrich(qp_query *q, qp_set sub, const qp_set *influence)
+qp_set qp_enrich(qp_query *q, qp_set sub, const qp_set *influence, uint32_t most)
 {
     qp_set in[2] = {sub};
     if (influence)
         in[1] = *influence;
-    return qp_run(q, &qp_op_enrich, in, influence ? 2 : 1, &(enrich_opt){QP_FARE_STANDARD, "after", 0});
+    return qp_run(q, &qp_op_enrich, in, influence ? 2 : 1, &(enrich_opt){QP_FARE_STANDARD, "after", most});
 }

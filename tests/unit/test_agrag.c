@@ -297,10 +297,10 @@ static void subgraphs_are_algorithm_3_s(void **state)
         }
         sub = (qp_mcmi){.node = tree.node, .n_nodes = tree.n_nodes, .edge = edge, .n_edges = joined.edges.n};
         assert_int_equal(qp_mcmi_grow(&t.graph, &sub, &(qp_mcmi_growth){s, false, 0}, &out, b.q.mem, NULL), QP_OK);
-        same(&b, qp_enrich(&b.q, joined, &influence), &out, s);
+        same(&b, qp_enrich(&b.q, joined, &influence, 0), &out, s);
         grown += out.n_nodes > tree.n_nodes;
         assert_int_equal(qp_mcmi_grow(&t.graph, &sub, &(qp_mcmi_growth){none, false, 0}, &out, b.q.mem, NULL), QP_OK);
-        same(&b, qp_enrich(&b.q, joined, NULL), &out, none);
+        same(&b, qp_enrich(&b.q, joined, NULL, 0), &out, none);
         end(&b);
     }
     assert_true(grown > ROUNDS / 4);
