@@ -18,18 +18,21 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/thread.h"
-#include "op/op.h"
+#include "op/ops.h"
 #include "store/maker.h"
 #include "store/snapshot.h"
 
 typedef struct bench_opt {
-    int64_t passages, edges, words, vocabulary, dim, runs, seed;
+    int64_t passages, edges, entities, triples, words, vocabulary, dim, runs, seed;
 } bench_opt;
 
 #define OPTION(member) offsetof(bench_opt, member)
 static const qp_opt opts[] = {
     {"passages", "how many passages are generated", QP_INT, OPTION(passages), "20000", 1, 1e8, NULL},
     {"edges", "how many edges between them", QP_INT, OPTION(edges), "200000", 0, 2e9, NULL},
+    {"entities", "entities of a graph beside the passages, each in three of them; 0: none", QP_INT, OPTION(entities),
+     "0", 0, 1e8, NULL},
+    {"triples", "relations between them, with vectors", QP_INT, OPTION(triples), "0", 0, 2e9, NULL},
     {"words", "words a passage", QP_INT, OPTION(words), "60", 1, 1e4, NULL},
     {"vocabulary", "different words", QP_INT, OPTION(vocabulary), "100000", 1, 1e8, NULL},
     {"dim", "numbers a vector; 0: no vectors", QP_INT, OPTION(dim), "384", 0, 4096, NULL},
@@ -103,18 +106,62 @@ static qp_code add_passage(bench *b, qp_maker *m, int64_t i, qp_err *err)
     return code ? code : tell(b, "passages", i + 1, b->o->passages, err);
 }
 
+/* Some entities have very many edges, most few. */
+static qp_id some_entity(bench *b)
+{
+    double u = qp_random_unit(&b->random);
+    return (qp_id)(b->o->passages + (int64_t)(u * u * (double)b->o->entities));
+}
+
+static qp_code add_graph(bench *b, qp_maker *m, qp_err *err)
+{
+    const bench_opt *o = b->o;
+    static const char *const relation[] = {"is", "has", "knows", "follows"};
+    qp_code code = QP_OK;
+    for (int64_t i = 0; !code && i < 3 * o->entities; i++)
+        code = qp_maker_edge(m, (qp_id)(o->passages + i / 3), (qp_id)qp_random_below(&b->random, (uint64_t)o->passages),
+                             QP_STR(QP_CONTAINS), 1, QP_STR(""), err);
+    for (int64_t i = 0; !code && o->entities && i < o->triples; i++)
+        code = qp_maker_edge(m, some_entity(b), some_entity(b), qp_str_of(relation[i % 4]), 1, QP_STR(""), err);
+    return code;
+}
+
+static qp_code add_entities(bench *b, qp_maker *m, qp_err *err)
+{
+    qp_code code = QP_OK;
+    for (int64_t i = 0; !code && i < b->o->entities; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "e%09lld", (long long)i);
+        code = qp_maker_entity(m, QP_STR(""), qp_str_of(name), QP_STR(""), err);
+    }
+    return code;
+}
+
+/* Of a relation or a triple. */
+static qp_code made_vector(void *ctx, qp_made what, qp_str text, float *out, bool *found, qp_err *err)
+{
+    bench *b = ctx;
+    (void)what, (void)text, (void)err;
+    make_vector(b);
+    memcpy(out, b->vector, (size_t)b->o->dim * sizeof *out);
+    *found = true;
+    return QP_OK;
+}
+
 static qp_code fill(bench *b, qp_maker *m, qp_err *err)
 {
     const bench_opt *o = b->o;
     qp_code code = QP_OK;
     for (int64_t i = 0; !code && i < o->passages; i++)
         code = add_passage(b, m, i, err);
+    code = code ? code : add_entities(b, m, err);
     for (int64_t i = 0; !code && i < o->edges; i++) {
         qp_id from = (qp_id)qp_random_below(&b->random, (uint64_t)o->passages);
         qp_id to = (qp_id)qp_random_below(&b->random, (uint64_t)o->passages);
         code = qp_maker_edge(m, from, to, QP_STR("link"), 1, QP_STR(""), err);
     }
-    for (int64_t i = 0; !code && o->dim && i < o->passages; i++) {
+    code = code ? code : add_graph(b, m, err);
+    for (int64_t i = 0; !code && o->dim && i < o->passages + o->entities; i++) {
         make_vector(b);
         code = qp_maker_vector(m, b->vector, err);
     }
@@ -129,6 +176,9 @@ static qp_code generate(bench *b, qp_err *err)
     qp_maker_options how = {.language = "en",
                             .embedder = b->o->dim ? "random" : "",
                             .dim = (uint32_t)b->o->dim,
+                            .triples = b->o->dim && b->o->triples,
+                            .made = b->o->dim ? made_vector : NULL,
+                            .ctx = b,
                             .cancel = b->watch->cancel};
     qp_code code = qp_maker_open(b->path, &how, &m, err);
     if (code)
@@ -216,6 +266,30 @@ static qp_code run_stex(bench *b, qp_err *err)
     return b->q.err.code ? qp_fail(err, b->q.err.code, "%s", b->q.err.message) : QP_OK;
 }
 
+/* Five relations from anywhere, which is harder than those of one question: nothing joins them nearby. */
+static qp_code run_agrag(bench *b, qp_err *err)
+{
+    enum { FACTS = 5 };
+    qp_query *q = &b->q;
+    qp_hit hit[FACTS];
+    for (uint32_t n = 0; n < FACTS;) {
+        qp_link l;
+        hit[n] = (qp_hit){(qp_id)qp_random_below(&b->random, q->graph->edges), QP_NO_ID, 1, NULL};
+        if (q->graph->link(q->graph->self, &hit[n].id, 1, &l, err))
+            return err->code;
+        n += l.from >= q->graph->entity && l.to >= q->graph->entity;
+    }
+    q->vector = b->vector;
+    q->walk.across = true;
+    qp_set facts = {.edges = {hit, FACTS}}, entities = qp_ends(q, facts, "same", 0);
+    qp_set tree = qp_join(q, qp_steiner_through(q, entities), facts);
+    const qp_ppr_opt walk = {.top = 4096, .alpha = .5, .engine = "fast", .within = "graph"};
+    qp_set influence = qp_balance(q, qp_run(q, &qp_op_ppr, &entities, 1, &walk), .05);
+    qp_enrich(q, tree, &influence, 0);
+    q->walk.across = false;
+    return q->err.code ? qp_fail(err, q->err.code, "%s", q->err.message) : QP_OK;
+}
+
 /* ---- timing ---- */
 
 static int rising(const void *a, const void *b)
@@ -285,16 +359,20 @@ static qp_code measure_all(bench *b, qp_err *err)
     static const struct {
         const char *name;
         qp_code (*run)(bench *, qp_err *);
-        bool cold, dense;
+        bool cold, dense, triples;
     } kernels[] = {
-        {"open + bm25, cold", run_open_bm25, true, false}, {"open + bm25, warm", run_open_bm25, false, false},
-        {"bm25, 3 words", run_bm25, false, false},         {"dense", run_dense, false, true},
-        {"dense, exact", run_exact, false, true},          {"hop of 100 nodes", run_hop, false, false},
-        {"stex of 100 nodes", run_stex, false, true},
+        {"open + bm25, cold", run_open_bm25, true, false, false},
+        {"open + bm25, warm", run_open_bm25, false, false, false},
+        {"bm25, 3 words", run_bm25, false, false, false},
+        {"dense", run_dense, false, true, false},
+        {"dense, exact", run_exact, false, true, false},
+        {"hop of 100 nodes", run_hop, false, false, false},
+        {"stex of 100 nodes", run_stex, false, true, false},
+        {"agrag's graph step", run_agrag, false, true, true},
     };
     qp_code code = QP_OK;
     for (size_t i = 0; !code && i < sizeof kernels / sizeof *kernels; i++)
-        if (b->o->dim || !kernels[i].dense)
+        if ((b->o->dim || !kernels[i].dense) && ((b->o->entities && b->o->triples) || !kernels[i].triples))
             code = measure(b, kernels[i].name, kernels[i].run, kernels[i].cold ? (b->o->runs + 9) / 10 : b->o->runs,
                            kernels[i].cold, err);
     return code;
