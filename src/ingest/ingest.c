@@ -130,7 +130,9 @@ static qp_code weaving_of(qp_job *job, qp_weaving *out, qp_err *err)
                         .b = (uint32_t)r->b,
                         .tau = r->tau,
                         .literal = !strcmp(r->er, "literal"),
-                        .once = !strcmp(r->once, "none") ? 'o' : *r->once,
+                        .spans = !strcmp(r->spans, "ngrams")  ? QP_WEAVE_NGRAMS
+                                 : !strcmp(r->spans, "names") ? QP_WEAVE_NAMES
+                                                              : QP_WEAVE_BOTH,
                         .prompt = r->relations_prompt,
                         .ask_nothing = job->options->dry_run};
     if (!strcmp(r->graph, "auto")) {

@@ -32,8 +32,8 @@ static const qp_opt options[] = {
     {"tau", "what an n-gram must weigh in a chunk to be an entity", QP_FLOAT, OPTION(tau), "0.5", 0, 1, NULL},
     {"er", "tau is of the heaviest n-gram's weight, or of AGRAG's formula as it stands", QP_ENUM, OPTION(er),
      "relative", 0, 0, "relative|literal"},
-    {"once", "entities among the n-grams that stand but once in all the texts", QP_ENUM, OPTION(once), "names", 0, 0,
-     "all|names|none"},
+    {"spans", "entities of texts: n-grams by their weight, proper names, or both, where n-grams stand twice at least",
+     QP_ENUM, OPTION(spans), "both", 0, 0, "both|ngrams|names"},
     {"relations", "what relates two entities of a text: the words between them, or what the writer says of each chunk",
      QP_ENUM, OPTION(relations), "words", 0, 0, "words|writer"},
     {"relations_prompt", "a file with {text} and {entities}; not set: prompts/relations.txt", QP_TEXT,
@@ -59,7 +59,7 @@ qp_code qp_reading_load(qp_store *store, const qp_setting *given, size_t n, qp_r
 {
     static const char *const shared[] = {
         "chunk", "chunk_size", "overlap", "language",  "triples",          "names", "graph",     "b",
-        "tau",   "er",         "once",    "relations", "relations_prompt", "phi",   "partition", "walks"};
+        "tau",   "er",         "spans",   "relations", "relations_prompt", "phi",   "partition", "walks"};
     enum { SHARED = sizeof shared / sizeof *shared };
     qp_setting *all = qp_new(a, qp_setting, n + SHARED);
     size_t m = 0;
@@ -100,7 +100,7 @@ qp_code qp_reading_keep(qp_store *store, const qp_reading *out, qp_err *err)
     code = code ? code : qp_store_set(store, "names", out->names, err);
     code = code ? code : qp_store_set(store, "graph", out->graph, err);
     code = code ? code : qp_store_set(store, "er", out->er, err);
-    code = code ? code : qp_store_set(store, "once", out->once, err);
+    code = code ? code : qp_store_set(store, "spans", out->spans, err);
     code = code ? code : qp_store_set(store, "relations", out->relations, err);
     code = code ? code : qp_store_set(store, "relations_prompt", out->relations_prompt, err);
     snprintf(number, sizeof number, "%lld", (long long)out->b);

@@ -11,7 +11,7 @@ typedef struct qp_reading {
     const char *chunk; /* "auto", "tokens", "chars", "whole" */
     int64_t chunk_size, overlap;
     const char *language, *include, *exclude, *format, *references, *triples, *names, *partition, *walks;
-    const char *graph, *er, *once; /* "auto", "text", "links"; "relative", "literal"; "all", "names", "none" */
+    const char *graph, *er, *spans; /* "auto", "text", "links"; "relative", "literal"; "both", "ngrams", "names" */
     const char *relations, *relations_prompt; /* "words", "writer"; a file, or "" */
     int64_t b;
     double tau, phi;

@@ -155,8 +155,8 @@ static qp_code add_graph_digest(qp_weave_work *w, qp_digest *digest, bool *other
     *others = false;
     if (w->how->writer)
         qp_buf_fmt(&all, "%s %s ", w->how->writer->digest, qp_digest_of(qp_buf_view(&w->prompt)).hex);
-    qp_buf_fmt(&all, "weave 1 %d %u %.17g %d %c %s", w->how->extract, w->how->b, w->how->tau, w->how->literal,
-               w->how->once, digest->hex);
+    qp_buf_fmt(&all, "weave 1 %d %u %.17g %d %d %s", w->how->extract, w->how->b, w->how->tau, w->how->literal,
+               w->how->spans, digest->hex);
     for (size_t i = 0; !code && i < n; i++)
         if (!qp_str_eq(rows[i].source, QP_WEAVE_SOURCE)) {
             qp_buf_fmt(&all, " %lld", (long long)rows[i].row); /* a graph that is read anew has another row */

@@ -5,8 +5,9 @@
  * kept if above tau. As that stays far below any useful tau for a chunk of 256 words, it is divided by the chunk's
  * largest first; `literal` leaves that out. No n-gram begins or ends with a stop word, holds no letter, or goes over a
  * comma or the end of a sentence. What stands there in letters of another case is one entity, named in small letters.
- * In a short chunk every n-gram weighs nearly as much as the heaviest, so of those that stand but once in all the texts
- * only proper names are entities (`once`): the longest run of words with capital letters, or stop words inside it.
+ * In a short chunk every n-gram weighs nearly as much as the heaviest, so beside proper names only those count that stand
+ * twice in the texts, unless `spans` says NGRAMS: the formula and nothing else. Proper names are entities whatever they
+ * weigh: the longest run of words with capital letters, stop words inside it; one that only begins sentences is none.
  *
  * Relations: two entities that follow one another in a sentence, the longest at each place; the relation is the words
  * between them, at most QP_WEAVE_WORDS ("next to" if there are none), its weight how often. Or a writer is asked, once
@@ -32,7 +33,7 @@ typedef struct qp_weaving {
     const qp_model *writer; /* says what relates a chunk's entities; null: the words between them do */
     const char *prompt;     /* a file with {text} and {entities}; null: prompts/relations.txt */
     bool ask_nothing;       /* count what would be asked: no relations then */
-    char once;              /* 'a'll that stand once, 'n'ames among them, n'o'ne */
+    enum { QP_WEAVE_BOTH, QP_WEAVE_NGRAMS, QP_WEAVE_NAMES } spans;
 } qp_weaving;
 
 typedef struct qp_woven {

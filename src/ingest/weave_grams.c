@@ -109,11 +109,17 @@ static bool is_name(const qp_weave_work *w, const struct gram *g)
     return !longer && (g->n > 1 || !word->first);
 }
 
-static bool stands_enough(const struct choosing *c, const struct gram *g, size_t count)
+/* Of the equal n-grams from i on, `count` of them, in a chunk whose heaviest weighs `unit`. */
+static bool is_entity(const struct choosing *c, size_t i, size_t count, double unit)
 {
-    char once = c->w->how->once;
-    const uint32_t *df = qp_table_get(&c->df, g->hash);
-    return once == 'a' || count > 1 || (df && *df > 1) || (once == 'n' && is_name(c->w, g));
+    const qp_weaving *how = c->w->how;
+    bool heavy = unit > 0 && er_of(c, c->gram[i].hash, count) / unit > how->tau, name = false;
+    if (how->spans == QP_WEAVE_NGRAMS)
+        return heavy;
+    for (size_t k = i; k < i + count && !name; k++)
+        name = is_name(c->w, &c->gram[k]);
+    const uint32_t *df = qp_table_get(&c->df, c->gram[i].hash);
+    return name || (how->spans == QP_WEAVE_BOTH && heavy && (count > 1 || (df && *df > 1)));
 }
 
 static qp_code choose_from_chunk(void *ctx, const qp_passage *p, qp_err *err)
@@ -125,10 +131,9 @@ static qp_code choose_from_chunk(void *ctx, const qp_passage *p, qp_err *err)
         n = same_from(c, i);
         largest = fmax(largest, er_of(c, c->gram[i].hash, n));
     }
-    double unit = c->w->how->literal ? 1 : largest;
-    for (size_t i = 0, n; !code && unit > 0 && i < c->n; i += n) {
+    for (size_t i = 0, n; !code && i < c->n; i += n) {
         n = same_from(c, i);
-        if (er_of(c, c->gram[i].hash, n) / unit > c->w->how->tau && stands_enough(c, &c->gram[i], n))
+        if (is_entity(c, i, n, c->w->how->literal ? 1 : largest))
             code = keep(c->w, &c->gram[i], err);
     }
     return code;

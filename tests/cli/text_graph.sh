@@ -62,12 +62,12 @@ def twin(b, tau, literal, once):
                     facts.add((head, " ".join(s[x:y][:12]) or "next to", tail))
     return entities, mentions, facts
 
-for b, tau, er, once in [(3, .5, "relative", "names"), (1, .3, "relative", "all"), (5, .7, "relative", "none"),
-                         (3, .04, "literal", "all"), (2, .5, "relative", "all")]:
+for b, tau, er, spans in [(3, .5, "relative", "both"), (1, .3, "relative", "ngrams"), (5, .7, "relative", "both"),
+                          (3, .04, "literal", "ngrams"), (2, .5, "relative", "ngrams")]:
     subprocess.run([os.environ["QUIPU"], "index", "--quiet", "--embedder", "hash", "-s", "s", "-o", "graph=text", "-o", f"b={b}",
-                    "-o", f"tau={tau}", "-o", f"er={er}", "-o", f"once={once}", "corpus.jsonl"], check=True, stdout=subprocess.DEVNULL)
+                    "-o", f"tau={tau}", "-o", f"er={er}", "-o", f"spans={spans}", "corpus.jsonl"], check=True, stdout=subprocess.DEVNULL)
     stats = json.loads(subprocess.run([os.environ["QUIPU"], "stats", "-s", "s", "--json"], capture_output=True, check=True).stdout)
-    entities, mentions, facts = twin(b, tau, er == "literal", once == "all")
+    entities, mentions, facts = twin(b, tau, er == "literal", spans == "ngrams")
     types = Counter(r for _, r, _ in facts)
     assert entities and facts, (b, tau, er)
     assert stats["entities"] == len(entities), (b, tau, er, stats["entities"], len(entities))
