@@ -21,7 +21,7 @@ cat >set/answers.jsonl <<'J'
 {"_id": "2", "answers": ["medicine"]}
 {"_id": "3", "answers": ["computing"]}
 J
-"$QUIPU" index --quiet --embedder hash -o graph=text -o once=all -o tau=0 -s s set
+"$QUIPU" index --quiet --embedder hash -o graph=text -o spans=ngrams -o tau=0 -s s set
 label() { "$QUIPU" classify -s s --json "$@" | python3 -c 'import json,sys; r = json.load(sys.stdin); print(r["method"], r["label"], *(l["label"] + "@" + l["id"] for l in r["labels"]), r["writer"])'; }
 said=$(label "arteries carry oxygen and blood")
 case $said in "agrag medicine medicine@a"*"None") ;; *) fail "with the graph: $said" ;; esac
