@@ -11,27 +11,29 @@ typedef struct pathrag_opt {
     int64_t n, k, relation_tokens, passage_tokens, top;
     double alpha, theta;
     bool global;
-    const char *prompt, *edges;
+    const char *passages, *prompt, *edges;
 } pathrag_opt;
 
-static const qp_opt opts[] = {{"n", "entities between which paths are looked for", QP_INT, offsetof(pathrag_opt, n),
-                               "40", 2, 10000, NULL},
-                              {"k", "how many paths stay", QP_INT, offsetof(pathrag_opt, k), "15", 1, 10000, NULL},
-                              {"alpha", "share of its resource that a node hands on (the authors' code: 0.8)", QP_FLOAT,
-                               offsetof(pathrag_opt, alpha), "0.7", 0, 1, NULL},
-                              {"theta", "what a neighbour is handed at least, or none is", QP_FLOAT,
-                               offsetof(pathrag_opt, theta), "0.05", 1e-6, 1, NULL},
-                              {"global", "the relations that the question's themes find, too", QP_BOOL,
-                               offsetof(pathrag_opt, global), "true", 0, 0, NULL},
-                              {"relation_tokens", "of their texts; 0: no limit", QP_INT,
-                               offsetof(pathrag_opt, relation_tokens), "3000", 0, 1e9, NULL},
-                              {"passage_tokens", "of the passages of paths and entities, and of those of relations",
-                               QP_INT, offsetof(pathrag_opt, passage_tokens), "4000", 0, 1e9, NULL},
-                              {"prompt", "a file with {question} instead of prompts/keywords.txt", QP_TEXT,
-                               offsetof(pathrag_opt, prompt), NULL, 0, 0, NULL},
-                              QP_EDGES_OPTION(pathrag_opt),
-                              QP_TOP_OPTION(pathrag_opt),
-                              {0}};
+static const qp_opt opts[] = {
+    {"n", "entities between which paths are looked for", QP_INT, offsetof(pathrag_opt, n), "40", 2, 10000, NULL},
+    {"k", "how many paths stay", QP_INT, offsetof(pathrag_opt, k), "15", 1, 10000, NULL},
+    {"alpha", "share of its resource that a node hands on (the authors' code: 0.8)", QP_FLOAT,
+     offsetof(pathrag_opt, alpha), "0.7", 0, 1, NULL},
+    {"theta", "what a neighbour is handed at least, or none is", QP_FLOAT, offsetof(pathrag_opt, theta), "0.05", 1e-6,
+     1, NULL},
+    {"global", "the relations that the question's themes find, too", QP_BOOL, offsetof(pathrag_opt, global), "true", 0,
+     0, NULL},
+    {"passages", "first those that tell the paths' relations; or, as the authors' code, those of the entities alone",
+     QP_ENUM, offsetof(pathrag_opt, passages), "paths", 0, 0, "paths|entities"},
+    {"relation_tokens", "of their texts; 0: no limit", QP_INT, offsetof(pathrag_opt, relation_tokens), "3000", 0, 1e9,
+     NULL},
+    {"passage_tokens", "of the passages of paths and entities, and of those of relations", QP_INT,
+     offsetof(pathrag_opt, passage_tokens), "4000", 0, 1e9, NULL},
+    {"prompt", "a file with {question} instead of prompts/keywords.txt", QP_TEXT, offsetof(pathrag_opt, prompt), NULL,
+     0, 0, NULL},
+    QP_EDGES_OPTION(pathrag_opt),
+    QP_TOP_OPTION(pathrag_opt),
+    {0}};
 
 /* The edges of paths, path by path, each once. */
 static qp_list edges_of(qp_query *q, qp_list paths)
@@ -57,7 +59,8 @@ static qp_list edges_of(qp_query *q, qp_list paths)
 /* Passages that tell the paths' relations, then those of the entities. */
 static qp_set by_paths(qp_query *q, const pathrag_opt *o, qp_set found, qp_list edges)
 {
-    qp_set out = edges.n ? qp_units(q, (qp_set){.edges = edges}, "all") : (qp_set){0};
+    bool told = edges.n && *o->passages == 'p';
+    qp_set out = told ? qp_units(q, (qp_set){.edges = edges}, "all") : (qp_set){0};
     out = qp_join(q, out, q->graph->entity ? qp_units(q, qp_set_of(found.nodes), "all") : qp_set_of(found.nodes));
     out = qp_budget(q, qp_set_of(out.nodes), "nodes", (uint32_t)o->passage_tokens);
     out.edges = edges;

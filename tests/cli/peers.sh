@@ -192,6 +192,8 @@ for alpha, theta in ((.7, .05), (.9, .001)):
     first = told([(a, "", b) for a, b in on_paths])
     assert set(hits[:len(first)]) == set(first) and hits[len(first):] == [d for d in units(entities) if d not in first]
 
+assert ask("pathrag", "n=8", "k=12", "global=false", "passages=entities", "passage_tokens=0")[0] == units(entities)
+
 # ---- graphrag: local search, by the twin; global and drift by what must hold of them ----
 def links(edge):
     """Between two of the entities; else how many of them the other end is joined to."""
