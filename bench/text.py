@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""AGRAG and its peers on texts with a graph of entities: recall of the gold passages, time. Rows stand in bench/text.csv.
+
+    bench/text.py [--sample N] STEP... [SET...]
+
+Steps:
+    index    each set with vectors of passages, entities, relations and triples
+    run      the methods that need no writer, over the same index, on all questions or --sample of them, drawn with a fixed seed
+    tables   what docs/results.md shows, from bench/text.csv
+
+Sets: musique-100 (its OpenIE triples), musique-100-text and hotpotqa-100 (graphs drawn out of the texts, without a model).
+"""
+import argparse
+import csv
+import json
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SEED = 1
+SETS = {"musique-100": ("musique-100", []), "musique-100-text": ("musique-100", ["-o", "graph=text"]), "hotpotqa-100": ("hotpotqa-100", ["-o", "graph=text"])}
+METRICS = "recall@5,recall@10,ndcg@10"
+METHODS = ["vector", "bm25", "hybrid", "naive", "agrag", "hipporag2", "fast-graphrag",
+           "lightrag:mode=local", "lightrag:mode=global", "lightrag", "lightrag:mode=mix", "lightrag:rank=found", "lightrag:mode=global:rank=found",
+           "lightrag:mode=mix:k=40:rank=found:pick=nearest", "pathrag", "pathrag:global=false", "pathrag:passages=entities", "pathrag:alpha=0.8",
+           "graphrag", "graphrag:mode=global", "graphrag:mode=drift", "graphrag:mode=basic"]
+COLUMNS = ["dataset", "method", "metric", "mean", "low", "high", "n", "embedder"]
+
+
+class Bench:
+    def __init__(self, args):
+        self.args = args
+
+    def store(self, name):
+        return pathlib.Path(self.args.work) / name
+
+    def data(self, name):
+        return pathlib.Path(self.args.data) / SETS[name][0]
+
+    def quipu(self, *command):
+        print("+", " ".join(map(str, command))[:200], file=sys.stderr, flush=True)
+        return subprocess.run([self.args.quipu, *map(str, command)], stdout=subprocess.PIPE, check=True).stdout
+
+    def index(self, name):
+        self.quipu("-s", self.store(name), "index", "-q", "--embedder", self.args.embedder, *SETS[name][1], self.data(name))
+
+    def run(self, name):
+        sample = ["--sample", self.args.sample] if self.args.sample else []
+        report = json.loads(self.quipu("-s", self.store(name), "eval", self.data(name), "-q", "--json", "-m", ",".join(METHODS), *sample,
+                                       "--seed", SEED, "-o", "metrics=" + METRICS, "-o", "compare=none", "--bootstrap", 2000))
+        rows = []
+        for m in report["methods"]:
+            values = {k: (v["mean"], v["low"], v["high"]) for k, v in m["metrics"].items()}
+            values.update({f"ms_{stage}_{p}": (v, None, None) for stage, of in m["latency_ms"].items() for p, v in of.items()})
+            rows += [dict(zip(COLUMNS, [name, m["name"], metric, *("" if x is None else f"{x:.4f}" for x in v), report["questions"],
+                                        self.args.embedder])) for metric, v in values.items()]
+        self.keep(name, rows)
+
+    def keep(self, name, rows):
+        path, kept = pathlib.Path(self.args.results), []
+        if path.exists():
+            kept = [r for r in csv.DictReader(open(path, newline="", encoding="utf-8")) if r["dataset"] != name]
+        rows = sorted(kept + rows, key=lambda r: list(SETS).index(r["dataset"]))
+        with open(path, "w", newline="", encoding="utf-8") as f:
+            out = csv.DictWriter(f, COLUMNS, lineterminator="\n")
+            out.writeheader()
+            out.writerows(rows)
+
+
+def tables(args):
+    rows = list(csv.DictReader(open(args.results, newline="", encoding="utf-8")))
+    value = {(r["dataset"], r["method"], r["metric"]): r for r in rows}
+    names = [s for s in SETS if any(r["dataset"] == s for r in rows)]
+    methods = list(dict.fromkeys(r["method"] for r in rows))
+    print("recall@5 (95% interval), recall@10:\n\n| method | " + " | ".join(names) + " |\n| --- |" + " --- |" * len(names))
+    for m in methods:
+        cells = []
+        for name in names:
+            five, ten = (value.get((name, m, f"recall@{k}")) for k in (5, 10))
+            cells.append(f"{float(five['mean']):.3f} ({float(five['low']):.3f} to {float(five['high']):.3f}), {float(ten['mean']):.3f}" if five else "")
+        print(f"| {m} | " + " | ".join(cells) + " |")
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--quipu", default=str(ROOT / "build" / "quipu"))
+    p.add_argument("--data", default=str(ROOT.parent / "shared" / "data"))
+    p.add_argument("--work", default=str(ROOT / "build" / "text"))
+    p.add_argument("--results", default=str(ROOT / "bench" / "text.csv"))
+    p.add_argument("--embedder", default="all-MiniLM-L6-v2")
+    p.add_argument("--sample", type=int, default=0)
+    p.add_argument("steps", nargs="+", metavar="STEP|SET")
+    args = p.parse_args()
+    names = [s for s in args.steps if s in SETS] or list(SETS)
+    steps = [s for s in args.steps if s not in SETS]
+    unknown = [s for s in steps if s not in ("index", "run", "tables")]
+    if unknown:
+        sys.exit(f"text: no step or set '{unknown[0]}'")
+    for step in steps:
+        for name in names if step != "tables" else []:
+            getattr(Bench(args), step)(name)
+        if step == "tables":
+            tables(args)
+
+
+if __name__ == "__main__":
+    main()
