@@ -176,7 +176,6 @@ static qp_code count_passage(void *ctx, const qp_passage *p, qp_err *err)
     const qp_model *m = job->embedder;
     uint32_t tokens = (uint32_t)(p->text.n / 4); /* where no model says */
     qp_code code = m && m->count ? m->count(m->self, &p->text, 1, &tokens, err) : QP_OK;
-    job->report->chunks++;
     job->report->chunk_tokens += tokens;
     return code;
 }

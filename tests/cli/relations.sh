@@ -52,7 +52,7 @@ index="$QUIPU index --embedder hash -q -o graph=text -o relations=writer -s s"
 serve good
 out=$($QUIPU index --embedder hash -q -o graph=text -o relations=writer -s s --writer "$writer" --dry-run --prices 0.02,1000,2000 notes)
 has "$out" "asked 2 times"
-has "$out" "8 documents"
+has "$out" "8 documents, 8 chunks"
 [ ! -e asked ] && [ ! -e s ] || fail "a dry run asked or kept something"
 out=$($index --writer "$writer" notes)
 has "$out" "the writer was asked 2 times, 0 answers were there; 4 lines were no relation"
