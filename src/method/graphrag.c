@@ -56,7 +56,7 @@ void graphrag_report(qp_query *q, qp_str lines, uint32_t tokens)
     uint32_t n = 0;
     if (!both.at)
         qp_oom(&q->err);
-    else if (!qp_count_tokens(counter, &both, 1, &n, &q->err) && n <= tokens)
+    else if (!qp_str_has_lines(q->report, lines) && !qp_count_tokens(counter, &both, 1, &n, &q->err) && n <= tokens)
         q->report = both;
 }
 

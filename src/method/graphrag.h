@@ -26,7 +26,7 @@ typedef struct graphrag_rated { /* a community, and how near the question it is 
 
 /* The communities of the level, nearest first; *n of them. Null after an error. */
 const graphrag_rated *graphrag_rate(qp_query *, const graphrag_opt *, const qp_communities *, uint32_t *n);
-/* Adds lines to q->report while they have no more than `tokens` together with what is there. */
+/* Adds lines to q->report, if they are not there and have no more than `tokens` together with what is. */
 void graphrag_report(qp_query *, qp_str lines, uint32_t tokens);
 bool graphrag_writes(const qp_query *, const graphrag_opt *); /* Are reports written? */
 

@@ -231,7 +231,7 @@ ask("graphrag", "mode=global", "level=0", "tokens=200", flags=WRITER)
 assert len(Writer.asked) > 3, "reports that do not fit are read in batches"
 Writer.says, Writer.asked = "All about barona.", []
 out = ask("graphrag", "reports=written", *free, flags=WRITER)[2]["report"]
-assert out and set(out.split("\n")) == {Writer.says} and len(Writer.asked) == len(out.split("\n"))
+assert out == Writer.says and len(Writer.asked) > 1, "said twice is told once"
 Writer.asked = []
 assert ask("graphrag", "mode=drift", "followups=2", "depth=2", *free, flags=WRITER)[0]
 assert [QUESTION in a["messages"][-1]["content"] for a in Writer.asked] == [True, False]
