@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""AGRAG and its peers on texts with a graph of entities: recall of the gold passages, time. Rows stand in bench/text.csv.
+"""AGRAG and its peers on texts with a graph of entities: recall of the gold passages. Rows stand in bench/text.csv.
 
     bench/text.py [--sample N] STEP... [SET...]
 
@@ -52,7 +52,8 @@ class Bench:
         rows = []
         for m in report["methods"]:
             values = {k: (v["mean"], v["low"], v["high"]) for k, v in m["metrics"].items()}
-            values.update({f"ms_{stage}_{p}": (v, None, None) for stage, of in m["latency_ms"].items() for p, v in of.items()})
+            if self.args.times:
+                values.update({f"ms_{stage}_{p}": (v, None, None) for stage, of in m["latency_ms"].items() for p, v in of.items()})
             rows += [dict(zip(COLUMNS, [name, m["name"], metric, *("" if x is None else f"{x:.4f}" for x in v), report["questions"],
                                         self.args.embedder])) for metric, v in values.items()]
         self.keep(name, rows)
@@ -90,6 +91,7 @@ def main():
     p.add_argument("--results", default=str(ROOT / "bench" / "text.csv"))
     p.add_argument("--embedder", default="all-MiniLM-L6-v2")
     p.add_argument("--sample", type=int, default=0)
+    p.add_argument("--times", action="store_true", help="milliseconds, too: on a machine that does nothing else")
     p.add_argument("steps", nargs="+", metavar="STEP|SET")
     args = p.parse_args()
     names = [s for s in args.steps if s in SETS] or list(SETS)
