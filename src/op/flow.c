@@ -74,7 +74,7 @@ static reached *reach(flow *f, qp_id id, uint32_t hop)
 /* Keeps the best k, the earlier of equals. */
 static bool keep(flow *f, reached *to, qp_hit path)
 {
-    uint32_t k = (uint32_t)f->o->k, i = to->n;
+    uint32_t k = (uint32_t)f->o->k, i;
     if (!to->path && !(to->path = qp_new(f->q->mem, qp_hit, k)))
         return !qp_oom(&f->q->err);
     if (to->n == k && to->path[k - 1].score >= path.score)
