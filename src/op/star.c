@@ -31,7 +31,7 @@ qp_list qp_star_best(qp_query *q, qp_list edges, const float *score, uint32_t k)
 {
     qp_hit *hit = score ? qp_list_copy(q, edges) : NULL;
     uint32_t n = 0;
-    for (uint32_t i = 0; hit && i < edges.n; i++) /* lists break ties by id: for now that is the place */
+    for (uint32_t i = 0; hit && i < edges.n; i++) /* ties go by id, which is the place here */
         if (score[i] > 0)
             hit[n++] = (qp_hit){i, QP_NO_ID, score[i], NULL};
     const qp_list best = qp_list_sorted(q, hit, hit ? n : 0, k);
