@@ -1,20 +1,17 @@
 #include "answer/from_graph.h"
 
 #include "answer/grammar.h"
+#include "answer/naming.h"
 #include "op/describe.h"
 #include "op/op.h"
 #include "op/prompt.h"
 
-enum { MOST = 64, CANDIDATES = 10 };
+enum { CANDIDATES = 10 };
 
-typedef struct telling {
+typedef struct shown {
     qp_query *q;
-    qp_str graph;
-    qp_buf text;
-    qp_citation cited[MOST];
-    qp_str without[MOST];
-    uint32_t n, n_without;
-} telling;
+    qp_str graph; /* as the writer read it, a fact on each line */
+} shown;
 
 static qp_str candidates(qp_query *q, qp_list nodes)
 {
@@ -41,44 +38,23 @@ static qp_str cut(qp_query *q, qp_str graph, uint32_t budget)
 }
 
 /* The first line with a node of this name; empty: none has. */
-static qp_str fact_of(qp_str graph, qp_str name)
+static qp_str fact_of(void *self, qp_str name, qp_id *node)
 {
-    while (graph.at && graph.n && name.n) {
-        qp_str line = qp_str_split(graph, '\n', &graph);
+    shown *t = self;
+    const qp_view *g = t->q->graph;
+    for (qp_str rest = t->graph; rest.at && rest.n && name.n;) {
+        qp_str line = qp_str_split(rest, '\n', &rest);
         bool head = qp_str_starts(line, name) && qp_str_starts(qp_str_slice(line, name.n, line.n), QP_STR(" -> "));
         bool tail = qp_str_ends(line, name) && qp_str_ends(qp_str_slice(line, 0, line.n - name.n), QP_STR(" -> "));
-        if (head || tail || qp_str_eq(line, name))
+        if (head || tail || qp_str_eq(line, name)) {
+            g->find(g->self, t->q->scope, &name, 1, node, &t->q->err);
             return line;
+        }
     }
-    return (qp_str){"", 0};
+    return (qp_str){0};
 }
 
-static qp_id node_of(telling *t, qp_str name)
-{
-    const qp_view *g = t->q->graph;
-    qp_id id = QP_NO_ID;
-    g->find(g->self, t->q->scope, &name, 1, &id, &t->q->err);
-    return id;
-}
-
-static void tell(telling *t, qp_str name)
-{
-    if (!name.n || t->n == MOST || t->n_without == MOST)
-        return;
-    qp_str fact = fact_of(t->graph, name);
-    qp_id node = fact.n ? node_of(t, name) : QP_NO_ID;
-    if (t->text.n)
-        qp_buf_text(&t->text, ", ");
-    qp_buf_str(&t->text, name);
-    if (node == QP_NO_ID) {
-        t->without[t->n_without++] = name;
-        return;
-    }
-    t->cited[t->n] = (qp_citation){.n = t->n + 1, .node = node, .quote = fact, .supported = true};
-    qp_buf_fmt(&t->text, " [%u]", ++t->n);
-}
-
-static void write(telling *t, qp_set evidence, const qp_answer_options *o, qp_answer *answer)
+static qp_str write(shown *t, qp_set evidence, const qp_answer_options *o, qp_answer *answer)
 {
     qp_query *q = t->q;
     const qp_field fields[] = {{"question", q->text},
@@ -87,35 +63,22 @@ static void write(telling *t, qp_set evidence, const qp_answer_options *o, qp_an
     qp_str prompt = qp_prompt(q, o->prompt, "graph-answer.txt", fields, 3);
     const char *grammar = qp_answer_grammar(q, o);
     if (q->err.code != QP_OK)
-        return;
+        return (qp_str){0};
     qp_str said =
         qp_write(q, prompt, (qp_sampling){.max_tokens = o->answer_tokens, .seed = o->seed, .grammar = grammar});
     answer->prompt_tokens = qp_tokens(q, prompt);
     answer->answer_tokens = qp_tokens(q, said);
-    for (qp_str rest = said; rest.at && rest.n && q->err.code == QP_OK;) {
-        qp_str line = qp_str_trim(qp_str_split(rest, '\n', &rest));
-        while (line.n && (*line.at == '-' || *line.at == '*' || *line.at == ' '))
-            line = qp_str_slice(line, 1, line.n);
-        tell(t, line);
-    }
+    return said;
 }
 
 qp_code qp_answer_from_graph(qp_query *q, qp_set evidence, const qp_answer_options *o, qp_answer *answer, qp_err *err)
 {
-    telling *t = qp_new(q->mem, telling, 1);
-    if (!t)
-        return qp_oom(err);
+    shown t = {q, cut(q, qp_describe(q, q->extracted), o->context_tokens)};
+    qp_naming *names = qp_naming_new(q, fact_of, &t);
     *answer = (qp_answer){0};
-    t->q = q;
-    t->graph = cut(q, qp_describe(q, q->extracted), o->context_tokens);
-    write(t, evidence, o, answer);
-    answer->text = t->text.oom ? (qp_str){0} : qp_arena_str(q->mem, qp_buf_view(&t->text));
-    if (!answer->text.at)
-        qp_oom(&q->err);
-    qp_buf_free(&t->text);
-    answer->citations = t->cited;
-    answer->n_citations = t->n;
-    answer->without = t->without;
-    answer->unsupported = t->n_without;
+    if (names) {
+        qp_naming_add_lines(names, write(&t, evidence, o, answer));
+        qp_naming_end(names, answer);
+    }
     return q->err.code == QP_OK ? QP_OK : qp_fail(err, q->err.code, "%s", q->err.message);
 }

@@ -1,67 +1,48 @@
 #include "answer/from_paths.h"
 
 #include "answer/grammar.h"
+#include "answer/naming.h"
+#include "op/describe.h"
 #include "op/prompt.h"
 #include "op/answers.h"
 #include "op/eem.h"
 
-enum { MOST = 64, PATHS = 32 };
+enum { PATHS = 32 };
 
-typedef struct telling {
+typedef struct shown {
     qp_query *q;
     qp_set found;
-    qp_buf text;
-    qp_citation cited[MOST];
-    qp_str without[MOST];
-    uint32_t n, n_without;
-} telling;
+} shown;
 
-/* The first path that has a node of this name; null: none has. */
-static const qp_hit *path_to(telling *t, qp_str name, qp_id *node)
+/* The first path that has a node of this name; empty: none has. */
+static qp_str path_to(void *self, qp_str name, qp_id *node)
 {
+    const shown *t = self;
     for (uint32_t i = 0; i < t->found.paths.n; i++)
         for (const qp_hit *h = &t->found.paths.at[i]; h; h = h->from) {
             qp_about about;
             if (t->q->graph->about(t->q->graph->self, &h->id, 1, &about, t->q->mem, &t->q->err))
-                return NULL;
+                return (qp_str){0};
             if (qp_str_eq(about.name, name)) {
                 *node = h->id;
-                return &t->found.paths.at[i];
+                return qp_path_text(t->q, &t->found.paths.at[i]);
             }
         }
-    return NULL;
+    return (qp_str){0};
 }
 
-static void tell(telling *t, qp_str name)
-{
-    qp_id node = QP_NO_ID;
-    if (!name.n || t->n == MOST || t->n_without == MOST)
-        return;
-    const qp_hit *path = path_to(t, name, &node);
-    if (t->text.n)
-        qp_buf_text(&t->text, ", ");
-    qp_buf_str(&t->text, name);
-    if (!path) {
-        t->without[t->n_without++] = name;
-        return;
-    }
-    qp_str quote = qp_path_text(t->q, path);
-    t->cited[t->n] = (qp_citation){.n = t->n + 1, .node = node, .quote = quote, .supported = true};
-    qp_buf_fmt(&t->text, " [%u]", ++t->n);
-}
-
-static void read_off(telling *t)
+static void read_off(const shown *t, qp_naming *names)
 {
     uint32_t predicted;
     qp_list ends = qp_path_answers(t->q, t->found, &predicted);
     for (uint32_t i = 0; i < predicted && t->q->err.code == QP_OK; i++) {
         qp_about about;
         if (!t->q->graph->about(t->q->graph->self, &ends.at[i].id, 1, &about, t->q->mem, &t->q->err))
-            tell(t, about.name);
+            qp_naming_add(names, about.name);
     }
 }
 
-static qp_str paths_as_lines(telling *t)
+static qp_str paths_as_lines(const shown *t)
 {
     qp_buf lines = {0};
     if (t->q->report.n)
@@ -77,7 +58,7 @@ static qp_str paths_as_lines(telling *t)
     return out;
 }
 
-static void write(telling *t, const qp_answer_options *o, qp_answer *answer)
+static qp_str write(const shown *t, const qp_answer_options *o, qp_answer *answer)
 {
     qp_str prompt = {0}, said = t->q->answer;
     if (!said.n) {
@@ -88,40 +69,22 @@ static void write(telling *t, const qp_answer_options *o, qp_answer *answer)
                                       .seed = o->seed,
                                       .grammar = qp_answer_grammar(t->q, o)});
     }
-    if (t->q->err.code == QP_OK && prompt.n && t->q->writer->count) {
-        t->q->writer->count(t->q->writer->self, &prompt, 1, &answer->prompt_tokens, &t->q->err);
-        t->q->writer->count(t->q->writer->self, &said, 1, &answer->answer_tokens, &t->q->err);
-    }
-    for (qp_str rest = said; rest.at && rest.n && t->q->err.code == QP_OK;) {
-        qp_str line = qp_str_trim(qp_str_split(rest, '\n', &rest));
-        while (line.n && (*line.at == '-' || *line.at == '*' || *line.at == ' '))
-            line = qp_str_slice(line, 1, line.n);
-        tell(t, line);
-    }
+    answer->prompt_tokens = qp_tokens(t->q, prompt);
+    answer->answer_tokens = prompt.n ? qp_tokens(t->q, said) : 0; /* else it was written, and counted, before */
+    return said;
 }
 
 qp_code qp_answer_from_paths(qp_query *q, qp_set evidence, const qp_answer_options *o, qp_answer *answer, qp_err *err)
 {
-    telling *t = qp_new(q->mem, telling, 1);
-    if (!t)
-        return qp_oom(err);
-    t->q = q;
-    t->found = evidence;
+    shown t = {q, evidence};
+    qp_naming *names = qp_naming_new(q, path_to, &t);
     bool written = q->answer.n || (!o->extract && q->writer && q->writer->generate);
     *answer = (qp_answer){.extracted = !written};
-    if (written)
-        write(t, o, answer);
-    else
-        read_off(t);
-    if (q->err.code == QP_OK &&
-        !(answer->text =
-              t->text.oom ? (qp_str){0} : qp_arena_str(q->mem, t->text.n ? qp_buf_view(&t->text) : QP_STR("")))
-             .at)
-        qp_oom(&q->err);
-    qp_buf_free(&t->text);
-    answer->citations = t->cited;
-    answer->n_citations = t->n;
-    answer->without = t->without;
-    answer->unsupported = t->n_without;
+    if (names && written)
+        qp_naming_add_lines(names, write(&t, o, answer));
+    else if (names)
+        read_off(&t, names);
+    if (names)
+        qp_naming_end(names, answer);
     return q->err.code == QP_OK ? QP_OK : qp_fail(err, q->err.code, "%s", q->err.message);
 }
