@@ -11,21 +11,6 @@ static const qp_opt opts[] = {{"k", "how many nodes", QP_INT, offsetof(blend_opt
                                1, 1e6, NULL},
                               {0}};
 
-/* BM25 of the nodes given, whatever their rank. */
-static qp_list lexical_scores(qp_query *q, qp_list of)
-{
-    const uint64_t *outer = q->allow;
-    uint64_t *these = qp_new(q->mem, uint64_t, q->graph->nodes / 64 + 1u);
-    if (!these)
-        qp_oom(&q->err);
-    for (uint32_t i = 0; these && i < of.n; i++)
-        these[of.at[i].id / 64] |= UINT64_C(1) << (of.at[i].id % 64);
-    q->allow = these;
-    qp_set found = of.n ? qp_search(q, "node.bm25", of.n) : (qp_set){0};
-    q->allow = outer;
-    return found.nodes;
-}
-
 static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
 {
     const blend_opt *o = opt;
@@ -34,7 +19,7 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
     float largest = lexical.nodes.n ? lexical.nodes.at[0].score : 0;
     (void)in, (void)n_in;
     if (lexical.nodes.n == depth) /* else the rest has no word of the question */
-        lexical = qp_join(q, lexical, qp_set_of(lexical_scores(q, qp_minus(q, dense, lexical).nodes)));
+        lexical = qp_join(q, lexical, qp_search_among(q, "node.bm25", qp_minus(q, dense, lexical).nodes));
     qp_set all = qp_join(q, lexical, qp_minus(q, dense, lexical));
     const qp_id *ids = qp_list_ids(q, all.nodes);
     const float *cosine = ids && all.nodes.n ? qp_query_dots(q, ids, all.nodes.n) : NULL;

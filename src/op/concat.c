@@ -15,35 +15,20 @@ static const qp_opt opts[] = {
     {"k", "how many nodes", QP_INT, offsetof(concat_opt, k), "10", 1, 1e9, NULL},
     {0}};
 
-/* The lexical scores of these nodes, in an order of their own; nodes without a term of the question are left out. */
-static qp_list lexical(qp_query *q, const char *index, qp_list of)
-{
-    const uint64_t *outer = q->allow;
-    uint64_t *these = qp_new(q->mem, uint64_t, q->graph->nodes / 64 + 1u);
-    if (!these)
-        qp_oom(&q->err);
-    for (uint32_t i = 0; these && i < of.n; i++)
-        these[of.at[i].id / 64] |= UINT64_C(1) << (of.at[i].id % 64);
-    q->allow = these;
-    qp_set found = of.n ? qp_search(q, index, of.n) : (qp_set){0};
-    q->allow = outer;
-    return found.nodes;
-}
-
 static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
 {
     const concat_opt *o = opt;
     const char *index = *o->index == 't' ? "node.tfidf" : "node.bm25";
     (void)in, (void)n_in;
     qp_set both = qp_join(q, qp_search(q, "node.dense", (uint32_t)o->depth), qp_search(q, index, (uint32_t)o->depth));
-    qp_list with = lexical(q, index, both.nodes);
+    qp_set with = qp_search_among(q, index, both.nodes);
     /* those with a term of the question first, as `with` has them */
-    qp_set all = qp_join(q, qp_set_of(with), both);
+    qp_set all = qp_join(q, with, both);
     const qp_id *ids = qp_list_ids(q, all.nodes);
     const float *dense = ids && all.nodes.n ? qp_query_dots(q, ids, all.nodes.n) : NULL;
     qp_hit *hits = dense ? qp_list_copy(q, all.nodes) : NULL;
     for (uint32_t i = 0; hits && i < all.nodes.n; i++)
-        hits[i].score = dense[i] + (i < with.n ? (float)o->weight * hits[i].score : 0);
+        hits[i].score = dense[i] + (i < with.nodes.n ? (float)o->weight * hits[i].score : 0);
     return qp_set_of(qp_list_sorted(q, hits, hits ? all.nodes.n : 0, (uint32_t)o->k));
 }
 

@@ -34,6 +34,10 @@ typedef struct qp_ppr_opt { /* for callers that set more than qp_ppr_from does *
               "where PPR stays: in the whole graph, or in the communities of its starts (index -o partition=yes)", \
               QP_ENUM, offsetof(type, within), "graph", 0, 0, "graph|partition")
 
+/* The scores that an index gives to these nodes, whatever their rank in it, the best first; nodes that it gives none are
+ * left out. */
+qp_set qp_search_among(qp_query *, const char *index, qp_list of);
+
 /* The entities named in these lines, a name each, in their order; 64 at most. What names none is left out. */
 qp_list qp_link_lines(qp_query *, qp_str lines);
 

@@ -56,3 +56,20 @@ qp_set qp_search(qp_query *q, const char *index, uint32_t k)
 {
     return qp_run(q, &qp_op_search, NULL, 0, &(qp_search_opt){index, k, false, 1.2, .75});
 }
+
+qp_set qp_search_among(qp_query *q, const char *index, qp_list of)
+{
+    const uint64_t *outer = q->allow;
+    uint64_t *these = of.n ? qp_new(q->mem, uint64_t, q->graph->nodes / 64 + 1u) : NULL;
+    if (!these) {
+        if (of.n)
+            qp_oom(&q->err);
+        return (qp_set){0};
+    }
+    for (uint32_t i = 0; i < of.n; i++)
+        these[of.at[i].id / 64] |= UINT64_C(1) << (of.at[i].id % 64);
+    q->allow = these;
+    qp_set found = qp_search(q, index, of.n);
+    q->allow = outer;
+    return found;
+}
