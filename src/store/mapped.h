@@ -122,6 +122,20 @@ qp_code qp_snapshot_head_search(const qp_snapshot *, qp_range, const qp_probe *,
                                 qp_arena *, qp_err *);
 qp_code qp_snapshot_heads(const qp_snapshot *, bool nodes, const qp_id *, uint32_t n, float *out, qp_err *);
 
+/* ---- walks, for the view ---- */
+qp_code qp_snapshot_adjacent(void *, const qp_id *, uint32_t n, qp_walk, qp_adj *, qp_arena *, qp_err *);
+qp_code qp_snapshot_incident(void *, const qp_id *, uint32_t n, qp_walk, qp_adj *, qp_arena *, qp_err *);
+qp_code qp_snapshot_degree(void *, const qp_id *, uint32_t n, qp_walk, uint32_t *out, qp_err *);
+qp_code qp_snapshot_arcs(void *, qp_walk, qp_arcs *, qp_arena *, qp_err *);
+qp_code qp_snapshot_types(void *, const char *names, uint64_t *bits, qp_err *);
+/* QP_BUG for a node that is not there; QP_STORE for one whose edges lie outside. */
+qp_code qp_snapshot_no_node(const qp_snapshot *, qp_id, qp_err *);
+
+/* ---- texts, for the view ---- */
+qp_code qp_snapshot_text(void *, qp_kind, const qp_id *, uint32_t n, qp_str *out, qp_arena *, qp_err *);
+qp_code qp_snapshot_about(void *, const qp_id *, uint32_t n, qp_about *out, qp_arena *, qp_err *);
+qp_code qp_snapshot_link(void *, const qp_id *, uint32_t n, qp_link *out, qp_err *);
+
 /* ---- entities, for the view ---- */
 qp_code qp_snapshot_find_entities(void *, qp_str scope, const qp_str *name, uint32_t n, qp_id *out, qp_err *);
 qp_code qp_snapshot_scope(void *, qp_str scope, qp_id *first, uint32_t *n, qp_err *);

@@ -1,0 +1,223 @@
+/* Walks over a snapshot's edges: neighbours, degrees, rows for the graph kernels. */
+#include "store/mapped.h"
+
+/* Types from the 64th on share the last bit of a walk's mask. */
+static bool walks(const qp_snapshot *s, qp_walk walk, uint32_t edge)
+{
+    uint32_t type = s->edge_type[edge];
+    return (walk.across || !qp_snapshot_crosses(s, edge)) && walk.types >> (type < 63 ? type : 63) & 1;
+}
+
+/* Every edge, both ways: what BOTH holds. */
+static bool is_whole(const qp_snapshot *s, qp_walk walk)
+{
+    return walk.direction == QP_BOTH && walk.types == UINT64_MAX && (walk.across || !s->info->crossing);
+}
+
+/* The two rows of a node: ids [out, out_end) and IN_EDGE's places [in, in_end). */
+struct rows {
+    uint64_t out, out_end, in, in_end;
+};
+
+static bool rows_of(const qp_snapshot *s, qp_id v, qp_direction direction, struct rows *r)
+{
+    *r = (struct rows){0};
+    if (v >= s->nodes)
+        return false;
+    if (direction != QP_IN) {
+        r->out = s->out[v];
+        r->out_end = s->out[v + 1];
+    }
+    if (direction != QP_OUT) {
+        r->in = s->in[v];
+        r->in_end = s->in[v + 1];
+    }
+    return r->out <= r->out_end && r->out_end <= s->edges && r->in <= r->in_end && r->in_end <= s->edges;
+}
+
+/* The next edge in the merge of both rows, parallel ones too; false at the end. Both rows rise by neighbour, and edges of
+ * one neighbour rise by id. Ids from a damaged file are only compared, except where `bad` says so. */
+static bool next_edge(const qp_snapshot *s, qp_id v, qp_walk walk, struct rows *r, qp_id *node, qp_id *edge, bool *bad)
+{
+    while (r->out < r->out_end && (s->edge_to[r->out] == v || !walks(s, walk, (uint32_t)r->out)))
+        r->out++;
+    while (r->in < r->in_end && s->in_edge[r->in] < s->edges &&
+           (s->edge_from[s->in_edge[r->in]] == v || !walks(s, walk, s->in_edge[r->in])))
+        r->in++;
+    bool has_out = r->out < r->out_end, has_in = r->in < r->in_end;
+    if (!has_out && !has_in)
+        return false;
+    *bad |= has_in && s->in_edge[r->in] >= s->edges;
+    if (*bad)
+        return false;
+    qp_id a = has_out ? s->edge_to[r->out] : QP_NO_ID, b = has_in ? s->edge_from[s->in_edge[r->in]] : QP_NO_ID;
+    bool forward = has_out && (!has_in || a < b || (a == b && r->out < s->in_edge[r->in]));
+    *node = forward ? a : b;
+    *edge = forward ? (qp_id)r->out++ : s->in_edge[r->in++];
+    *bad |= *node >= s->nodes;
+    return !*bad;
+}
+
+/* The next neighbour after *node, with the smallest edge that leads to it; false at the end. */
+static bool next_neighbour(const qp_snapshot *s, qp_id v, qp_walk walk, struct rows *r, qp_id *node, qp_id *edge,
+                           bool *bad)
+{
+    qp_id last = *node;
+    while (next_edge(s, v, walk, r, node, edge, bad))
+        if (*node != last) {
+            *bad |= last != QP_NO_ID && *node < last;
+            return !*bad;
+        }
+    return false;
+}
+
+qp_code qp_snapshot_no_node(const qp_snapshot *s, qp_id v, qp_err *err)
+{
+    if (v >= s->nodes)
+        return qp_fail(err, QP_BUG, "view: node %u of %u is asked for", v, s->nodes);
+    return qp_snapshot_damaged(s, "out", "a node's edges lie outside", err);
+}
+
+static qp_code no_edge(const qp_snapshot *s, qp_err *err)
+{
+    return qp_snapshot_damaged(s, "in.edge", "an edge or its end does not exist", err);
+}
+
+typedef bool (*next_fn)(const qp_snapshot *, qp_id, qp_walk, struct rows *, qp_id *node, qp_id *edge, bool *bad);
+
+static qp_code listed(const qp_snapshot *s, const qp_id *ids, uint32_t n, qp_walk walk, next_fn next, qp_adj *adj,
+                      qp_arena *a, qp_err *err)
+{
+    uint64_t room = 0;
+    struct rows r;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!rows_of(s, ids[i], walk.direction, &r))
+            return qp_snapshot_no_node(s, ids[i], err);
+        room += r.out_end - r.out + r.in_end - r.in;
+    }
+    uint32_t *start = qp_new(a, uint32_t, (size_t)n + 1), count = 0;
+    qp_id *node = qp_new(a, qp_id, room ? room : 1), *edge = qp_new(a, qp_id, room ? room : 1);
+    bool bad = false;
+    if (!start || !node || !edge || room > UINT32_MAX)
+        return qp_oom(err);
+    for (uint32_t i = 0; i < n && !bad; i++) {
+        rows_of(s, ids[i], walk.direction, &r);
+        for (qp_id to = QP_NO_ID, by = QP_NO_ID; next(s, ids[i], walk, &r, &to, &by, &bad); count++) {
+            node[count] = to;
+            edge[count] = by;
+        }
+        start[i + 1] = count;
+    }
+    *adj = (qp_adj){n, start, node, edge};
+    return bad ? no_edge(s, err) : QP_OK;
+}
+
+qp_code qp_snapshot_adjacent(void *self, const qp_id *ids, uint32_t n, qp_walk walk, qp_adj *adj, qp_arena *a,
+                             qp_err *err)
+{
+    return listed(self, ids, n, walk, next_neighbour, adj, a, err);
+}
+
+qp_code qp_snapshot_incident(void *self, const qp_id *ids, uint32_t n, qp_walk walk, qp_adj *adj, qp_arena *a,
+                             qp_err *err)
+{
+    return listed(self, ids, n, walk, next_edge, adj, a, err);
+}
+
+qp_code qp_snapshot_degree(void *self, const qp_id *ids, uint32_t n, qp_walk walk, uint32_t *out, qp_err *err)
+{
+    const qp_snapshot *s = self;
+    bool whole = is_whole(s, walk), bad = false;
+    for (uint32_t i = 0; i < n; i++) {
+        struct rows r;
+        if (!rows_of(s, ids[i], walk.direction, &r))
+            return qp_snapshot_no_node(s, ids[i], err);
+        out[i] = whole ? (uint32_t)(s->both[ids[i] + 1] - s->both[ids[i]]) : 0;
+        for (qp_id last = QP_NO_ID, by; !whole && next_neighbour(s, ids[i], walk, &r, &last, &by, &bad);)
+            out[i]++;
+    }
+    return bad ? no_edge(s, err) : QP_OK;
+}
+
+/* Rows of a walk that is not over everything: made node by node, as many as there are neighbours. */
+static qp_code walked_arcs(const qp_snapshot *s, qp_walk walk, qp_arcs *out, qp_arena *a, qp_err *err)
+{
+    uint64_t *start = qp_new(a, uint64_t, (size_t)s->nodes + 1), n = 0;
+    bool bad = false;
+    struct rows r;
+    for (uint32_t v = 0; start && v < s->nodes; v++) {
+        if (!rows_of(s, v, walk.direction, &r))
+            return qp_snapshot_no_node(s, v, err);
+        for (qp_id last = QP_NO_ID, by; next_neighbour(s, v, walk, &r, &last, &by, &bad);)
+            n++;
+        start[v + 1] = n;
+    }
+    qp_id *node = start ? qp_new(a, qp_id, n + 1) : NULL;
+    if (!node)
+        return qp_oom(err);
+    n = 0;
+    for (uint32_t v = 0; v < s->nodes; v++) {
+        rows_of(s, v, walk.direction, &r);
+        for (qp_id last = QP_NO_ID, by; n < start[v + 1] && next_neighbour(s, v, walk, &r, &last, &by, &bad);)
+            node[n++] = last;
+    }
+    *out = (qp_arcs){s->nodes, start, node};
+    return bad ? no_edge(s, err) : QP_OK;
+}
+
+/* BOTH is foreign as all the file is: rows are looked at once, here, and then may be walked freely. */
+static qp_code whole_arcs(const qp_snapshot *s, qp_arcs *out, qp_err *err)
+{
+    if (!__atomic_load_n(&s->arcs_seen, __ATOMIC_ACQUIRE)) {
+        bool fits = !s->both[0] && s->both[s->nodes] == s->info->arcs;
+        for (uint32_t v = 0; fits && v < s->nodes; v++)
+            fits = s->both[v] <= s->both[v + 1];
+        for (uint64_t i = 0; fits && i < s->info->arcs; i++)
+            fits = s->both_node[i] < s->nodes;
+        if (!fits)
+            return qp_snapshot_damaged(s, "both", "a row or a neighbour lies outside", err);
+        __atomic_store_n((bool *)(uintptr_t)&s->arcs_seen, true, __ATOMIC_RELEASE);
+    }
+    *out = (qp_arcs){s->nodes, s->both, s->both_node};
+    return QP_OK;
+}
+
+qp_code qp_snapshot_arcs(void *self, qp_walk walk, qp_arcs *out, qp_arena *a, qp_err *err)
+{
+    return is_whole(self, walk) ? whole_arcs(self, out, err) : walked_arcs(self, walk, out, a, err);
+}
+
+static qp_code unknown_type(const qp_snapshot *s, qp_str name, qp_err *err)
+{
+    qp_buf there = {0};
+    for (uint32_t i = 0; i < s->types && i < 40; i++) {
+        qp_buf_text(&there, i ? ", " : "");
+        qp_buf_str(&there, qp_snapshot_string(s, s->type[i]));
+    }
+    qp_fail(err, QP_INPUT, "no edges of type '%.*s' are in this index; there are: %s%s", (int)name.n, name.at,
+            there.n ? there.at : "none", s->types > 40 ? ", ..." : "");
+    qp_buf_free(&there);
+    return QP_INPUT;
+}
+
+qp_code qp_snapshot_types(void *self, const char *names, uint64_t *bits, qp_err *err)
+{
+    const qp_snapshot *s = self;
+    qp_str rest = qp_str_trim(qp_str_of(names));
+    *bits = qp_str_eq(rest, QP_STR("*")) ? UINT64_MAX : 0;
+    while (*bits != UINT64_MAX && rest.n) {
+        qp_str name = qp_str_trim(qp_str_split(rest, ',', &rest));
+        uint32_t i = 0;
+        while (i < s->types && !qp_str_eq(name, qp_snapshot_string(s, s->type[i])))
+            i++;
+        if (i == s->types)
+            return unknown_type(s, name, err);
+        if (i >= 63 && s->types > 64)
+            return qp_fail(err, QP_INPUT,
+                           "edges of type '%.*s' cannot be walked apart from others: of %u types the first 63 "
+                           "in order of name can; walk '*'",
+                           (int)name.n, name.at, s->types);
+        *bits |= UINT64_C(1) << i;
+    }
+    return QP_OK;
+}
