@@ -17,7 +17,6 @@ Sets: webqsp-paths; metaqa, its hops mixed; explagraphs, a graph for each questi
 question's own triples have to be found. Questions are drawn with seed 1; nothing else is drawn: PPR is exact, the writer greedy.
 """
 import argparse
-import csv
 import json
 import os
 import pathlib
@@ -25,6 +24,8 @@ import random
 import resource
 import subprocess
 import sys
+
+import rows
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SEED = 1
@@ -78,16 +79,11 @@ class Bench:
         return subprocess.run([self.args.quipu, *map(str, command)], stdout=subprocess.PIPE, check=True,
                               env={**os.environ, "QUIPU_SHARE": str(ROOT)}).stdout
 
-    def keep(self, name, split, rows):
-        path = pathlib.Path(self.args.results)
-        kept = list(csv.DictReader(open(path, newline="", encoding="utf-8"))) if path.exists() else []
-        rows = [dict(zip(COLUMNS, [name, split, m.replace(str(ROOT) + "/", ""), metric, *("" if x is None else f"{x:.4f}" for x in v), n,
-                                   self.args.embedder, self.args.heads, self.args.writer if split == "written" else ""])) for m, metric, v, n in rows]
-        rows += [r for r in kept if (r["dataset"], r["split"], r["heads"]) != (name, split, self.args.heads)]
-        with open(path, "w", newline="", encoding="utf-8") as f:
-            out = csv.DictWriter(f, COLUMNS, lineterminator="\n")
-            out.writeheader()
-            out.writerows(sorted(rows, key=lambda r: (SETS.index(r["dataset"]), r["heads"], r["split"])))
+    def keep(self, name, split, found):
+        new = [dict(zip(COLUMNS, [name, split, m.replace(str(ROOT) + "/", ""), metric, *("" if x is None else f"{x:.4f}" for x in v), n,
+                                  self.args.embedder, self.args.heads, self.args.writer if split == "written" else ""])) for m, metric, v, n in found]
+        rows.replace(self.args.results, COLUMNS, lambda r: (r["dataset"], r["split"], r["heads"]) == (name, split, self.args.heads), new,
+                     lambda r: (SETS.index(r["dataset"]), r["heads"], r["split"]))
 
     def eval(self, name, methods, metrics, sample, *options):
         return json.loads(self.quipu("-s", self.store(name), "eval", self.folder(name), "-q", "--json", "--threads", 1, "-m", ",".join(methods),
@@ -114,14 +110,14 @@ class Bench:
         """At each method's own size, and at about G-Retriever's."""
         if name == "explagraphs":
             return
-        rows = []
+        found = []
         report = self.eval(name, [*VARIANTS, "g-retriever", "g-retriever:k=10"], "sub_recall,sub_f1,hit@10,sub_nodes,context_tokens", self.args.sample)
         for d in report["differences"]:
             if d["a"] in VARIANTS and d["b"].startswith("g-retriever"):
                 of = (d["difference"], d["low"], d["high"])
-                rows += [(d["a"], f"{d['metric']} - {d['b']}", of, report["questions"]),
+                found += [(d["a"], f"{d['metric']} - {d['b']}", of, report["questions"]),
                          (d["a"], f"{d['metric']} - {d['b']}: p, Holm", (d["p_holm"], None, None), report["questions"])]
-        self.keep(name, "paired", rows)
+        self.keep(name, "paired", found)
 
     def drawn(self, name, n):
         lines = open(self.folder(name) / "queries.jsonl", encoding="utf-8").readlines()
@@ -139,18 +135,18 @@ class Bench:
             return
         gold = {g["_id"]: {tuple(t) for t in g["triples"]} for g in map(json.loads, open(pathlib.Path(self.args.data) / "explagraphs" / "graphs.jsonl",
                                                                                         encoding="utf-8"))}
-        rows = []
+        new = []
         for method in TRIPLES:
             found = self.retrieve(name, method, self.drawn(name, self.args.sample))
             held = [{(e["source"], e["relation"], e["target"]) for e in r.get("edges", [])} for r in found]
             share = [len(h & gold[r["_id"]]) / len(gold[r["_id"]]) for h, r in zip(held, found)]
-            rows += [(method, "triple_recall", interval(share), len(share)), (method, "triples", (sum(map(len, held)) / len(held), None, None), len(held)),
+            new += [(method, "triple_recall", interval(share), len(share)), (method, "triples", (sum(map(len, held)) / len(held), None, None), len(held)),
                      (method, "sub_nodes", (sum(r["subgraph"]["nodes"] for r in found) / len(found), None, None), len(found))]
-        self.keep(name, "triples", rows)
+        self.keep(name, "triples", new)
 
     def time(self, name):
         """User and system time of --few questions less that of one."""
-        rows = []
+        found = []
         for method in [*VARIANTS, "gear:plain=heads", "g-retriever"]:
             spent = []
             for n in (1, self.args.few + 1):
@@ -158,8 +154,8 @@ class Bench:
                 self.retrieve(name, method, self.drawn(name, n))
                 after = resource.getrusage(resource.RUSAGE_CHILDREN)
                 spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-            rows.append((method, "processor_ms", (1000 * (spent[1] - spent[0]) / self.args.few, None, None), self.args.few))
-        self.keep(name, "time", rows)
+            found.append((method, "processor_ms", (1000 * (spent[1] - spent[0]) / self.args.few, None, None), self.args.few))
+        self.keep(name, "time", found)
 
     def written(self, name):
         """A stance is chosen from its two words, so that whatever the writer says can be counted; only chain of thought is free."""
@@ -173,13 +169,13 @@ class Bench:
         common = ["--writer", self.args.writer, "-o", "task=answers", "-o", "tokens=64"]
         if name == "explagraphs":
             chosen = [*common, "-o", "choices=support|counter", "-o"]
-            rows = self.measure(name, ["gear", "gear-pcst", "g-retriever"], "em", self.args.few, *chosen, f"prompt={prompt['facts']}")
-            rows += [("zero-shot", *r[1:]) for r in self.measure(name, ["gear"], "em", self.args.few, *chosen, f"prompt={prompt['alone']}")]
-            rows += [("cot", *r[1:]) for r in self.measure(name, [f"cot:tokens=128:prompt={prompt['thought']}"], "em,answer_hit", self.args.few, *common)]
+            found = self.measure(name, ["gear", "gear-pcst", "g-retriever"], "em", self.args.few, *chosen, f"prompt={prompt['facts']}")
+            found += [("zero-shot", *r[1:]) for r in self.measure(name, ["gear"], "em", self.args.few, *chosen, f"prompt={prompt['alone']}")]
+            found += [("cot", *r[1:]) for r in self.measure(name, [f"cot:tokens=128:prompt={prompt['thought']}"], "em,answer_hit", self.args.few, *common)]
         else:
             methods = [*VARIANTS, "gear:k=16:size=16", "g-retriever", "zero-shot:tokens=64", "cot:tokens=192"]
-            rows = self.measure(name, methods, "answer_hit,entity_f1,em", self.args.few, *common)
-        self.keep(name, "written", rows)
+            found = self.measure(name, methods, "answer_hit,entity_f1,em", self.args.few, *common)
+        self.keep(name, "written", found)
 
 
 def interval(values):
@@ -204,10 +200,10 @@ TITLES = {"sub_recall": "answer recall", "hit@10": "Hit@10", "sub_f1": "entity F
 
 
 def tables(args):
-    rows = list(csv.DictReader(open(args.results, newline="", encoding="utf-8")))
+    table = rows.read(args.results)
     whole = {"sub_nodes", "sub_edges", "context_tokens", "triples", "processor_ms"}
-    for group in dict.fromkeys((r["dataset"], r["split"], r["heads"]) for r in rows):
-        mine = [r for r in rows if (r["dataset"], r["split"], r["heads"]) == group]
+    for group in dict.fromkeys((r["dataset"], r["split"], r["heads"]) for r in table):
+        mine = [r for r in table if (r["dataset"], r["split"], r["heads"]) == group]
         metrics, methods = (list(dict.fromkeys(r[key] for r in mine)) for key in ("metric", "method"))
         metrics = [m for m in metrics if m.split(" - ")[0] in SHOWN.get(group[1], [m.split(" - ")[0]]) and not m.endswith("Holm")]
         of = {(r["method"], r["metric"]): r for r in mine}

@@ -12,11 +12,12 @@ Steps:
 Sets: metaqa-1h, metaqa-2h, metaqa-3h (the questions of metaqa by hops), pq-2h, pq-3h, pql-2h, pql-3h, webqsp-paths.
 """
 import argparse
-import csv
 import json
 import pathlib
 import subprocess
 import sys
+
+import rows
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SEED = 1
@@ -74,26 +75,18 @@ class Bench:
     def measure(self, name, methods, split, sample, *options):
         report = json.loads(self.quipu("-s", self.store(name), "eval", self.folder(name), "-q", "--json", "-m", ",".join(methods), "--sample", sample,
                                        "--seed", SEED, "-o", "metrics=" + METRICS, "-o", "compare=none", "--bootstrap", 2000, *options))
-        rows = []
+        found = []
         for m in report["methods"]:
             values = {k: (v["mean"], v["low"], v["high"]) for k, v in m["metrics"].items()}
             for stage, of in m["latency_ms"].items():
                 values.update({f"ms_{stage}_{p}": (v, None, None) for p, v in of.items()})
-            rows += [dict(zip(COLUMNS, [name, split, m["name"], metric, *("" if x is None else f"{x:.4f}" for x in v), report["questions"],
-                                        self.args.embedder, self.args.heads, self.args.writer or ""])) for metric, v in values.items()]
-        self.keep(name, split, rows)
+            found += [dict(zip(COLUMNS, [name, split, m["name"], metric, *("" if x is None else f"{x:.4f}" for x in v), report["questions"],
+                                         self.args.embedder, self.args.heads, self.args.writer or ""])) for metric, v in values.items()]
+        self.keep(name, split, found)
 
-    def keep(self, name, split, rows):
-        path = pathlib.Path(self.args.results)
-        kept = []
-        if path.exists():
-            kept = [r for r in csv.DictReader(open(path, newline="", encoding="utf-8")) if (r["dataset"], r["split"]) != (name, split)]
+    def keep(self, name, split, new):
         order = list(SETS)
-        rows = sorted(kept + rows, key=lambda r: (order.index(r["dataset"]), r["split"]))
-        with open(path, "w", newline="", encoding="utf-8") as f:
-            out = csv.DictWriter(f, COLUMNS, lineterminator="\n")
-            out.writeheader()
-            out.writerows(rows)
+        rows.replace(self.args.results, COLUMNS, lambda r: (r["dataset"], r["split"]) == (name, split), new, lambda r: (order.index(r["dataset"]), r["split"]))
 
     def run(self, name):
         self.measure(name, METHODS, "all", self.args.sample)
@@ -111,13 +104,13 @@ ELSEWHERE = {"gear:rounds=1", "gear:a=false", "gear:b=false", "gear:rank=false"}
 WITHOUT_PATHS = ("gear", "g-retriever", "vector", "bm25")
 
 
-def cell(rows, metrics):
+def cell(of, metrics):
     """Of one method on one set: the numbers that are there, "-" where there are none."""
-    if not rows:
+    if not of:
         return "-"
     shown = []
     for metric in metrics:
-        r = rows.get(metric)
+        r = of.get(metric)
         if not r or not r["mean"]:
             return "-"
         x = float(r["mean"])
@@ -129,7 +122,7 @@ def cell(rows, metrics):
 
 def tables(args):
     value = {}
-    for r in csv.DictReader(open(args.results, newline="", encoding="utf-8")):
+    for r in rows.read(args.results):
         value.setdefault((r["split"], r["method"]), {}).setdefault(r["dataset"], {})[r["metric"]] = r
     for split in dict.fromkeys(s for s, _ in value):
         methods = [m for s, m in value if s == split and m not in ELSEWHERE and (split == "all" or (("all", m) not in value or m in SLOW))]

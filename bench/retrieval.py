@@ -16,11 +16,12 @@ Steps, in order; each reads what the one before left in --work:
 Only Python's standard library. Rows stand in a fixed order and carry no dates, so a change is a diff.
 """
 import argparse
-import csv
 import json
 import pathlib
 import subprocess
 import sys
+
+import rows
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SEED = 1
@@ -153,24 +154,24 @@ class Bench:
         parts = [(self.eval_runs(dataset, untuned + sweeps, "all", "-o", f"metrics={METRICS}"), "all", set(untuned)),
                  (self.eval_runs(dataset, list(dict.fromkeys([*SEARCHES[:4], *untuned, *tuned.values()])), "test", "-o",
                                  f"metrics={METRICS}"), "test", None)]
-        rows, differences = [], []
+        new, differences = [], []
         for report, split, compared in parts:
-            rows += result_rows(dataset, split, report, self.args)
+            new += result_rows(dataset, split, report, self.args)
             differences += difference_rows(dataset, split, report, compared)
         replace_rows(self.args.results, RESULT, dataset, lambda r: r["split"] in ("all", "test") and
-                     not r["metric"].startswith(("ms_", "passes")), rows)
+                     not r["metric"].startswith(("ms_", "passes")), new)
         replace_rows(self.args.differences, DIFFERENCE, dataset, lambda r: True, differences)
 
     def time(self, dataset):
         edges = (DATASETS[dataset]["edges"] or [None])[0]
         methods = ["vector", "bm25", "hybrid"] + [spec(m, **o) for m, o in rerankers("vector", edges)]
         report = self.eval(dataset, "-m", ",".join(methods), "-o", "share=false", "-o", "metrics=ndcg@10", sample=self.args.few)
-        rows = []
+        new = []
         for m in report["methods"]:
             values = {f"ms_{stage}_{p}": v for stage, of in m["latency_ms"].items() for p, v in of.items()}
             for metric, value in {**values, "passes": m["model_passes"]}.items():
-                rows.append(result_row(dataset, "time", m, metric, {"mean": value}, report))
-        replace_rows(self.args.results, RESULT, dataset, lambda r: r["split"] == "time", rows)
+                new.append(result_row(dataset, "time", m, metric, {"mean": value}, report))
+        replace_rows(self.args.results, RESULT, dataset, lambda r: r["split"] == "time", new)
 
     def written(self, dataset):
         report = self.eval(dataset, "-m", "vector,hyde,ircot", "-o", f"metrics={METRICS}", "--top", "100",
@@ -181,14 +182,14 @@ class Bench:
     def answers(self, dataset):
         edges = (DATASETS[dataset]["edges"] or [None])[0]
         methods = ",".join(["hybrid", spec("fastinsight", first="hybrid", edges=edges)])
-        rows = []
+        new = []
         for extract in ("true", "false"):
             if extract == "false" and not self.args.writer:
                 continue
             report = self.eval(dataset, "-m", methods, "-o", "task=answers", "-o", f"extract={extract}", "--top", "10",
                                sample=self.args.few)
-            rows += result_rows(dataset, "quoted" if extract == "true" else "written", report, self.args)
-        replace_rows(self.args.results, RESULT, dataset, lambda r: r["split"] in ("quoted", "written"), rows)
+            new += result_rows(dataset, "quoted" if extract == "true" else "written", report, self.args)
+        replace_rows(self.args.results, RESULT, dataset, lambda r: r["split"] in ("quoted", "written"), new)
 
 
 RESULT = ["dataset", "split", "method", "options", "metric", "mean", "low", "high", "n", "embedder", "reranker"]
@@ -208,13 +209,13 @@ def result_row(dataset, split, method, metric, of, report):
 
 def result_rows(dataset, split, report, args):
     report["ranker"] = report["ranker"] or pathlib.Path(args.reranker or "quipu-rerank").stem
-    rows = []
+    out = []
     for m in report["methods"]:
-        rows += [result_row(dataset, split, m, metric, of, report) for metric, of in m["metrics"].items()]
+        out += [result_row(dataset, split, m, metric, of, report) for metric, of in m["metrics"].items()]
         for metric, value in m.get("recall_gain_correlation", {}).items():
             if metric != "first":
-                rows.append(result_row(dataset, split, m, f"r({metric} of vector, gain)", {"mean": value}, report))
-    return rows
+                out.append(result_row(dataset, split, m, f"r({metric} of vector, gain)", {"mean": value}, report))
+    return out
 
 
 def difference_rows(dataset, split, report, compared):
@@ -224,20 +225,12 @@ def difference_rows(dataset, split, report, compared):
             if d["metric"] in ("ndcg@10", "recall_cap@10") and (compared is None or {d["a"], d["b"]} <= compared)]
 
 
-def replace_rows(path, columns, dataset, stale, rows):
+def replace_rows(path, columns, dataset, stale, new):
     """The data set's stale rows make way for the new ones; data sets in the order of DATASETS."""
-    path = pathlib.Path(path)
-    kept = []
-    if path.exists():
-        with open(path, newline="", encoding="utf-8") as f:
-            kept = [r for r in csv.DictReader(f) if r["dataset"] != dataset or not stale(r)]
     rank = {name: i for i, name in enumerate(DATASETS)}
     parts = ["all", "test", "time", "written methods", "quoted", "written"]
-    rows = sorted(kept + rows, key=lambda r: (rank.get(r["dataset"], 99), parts.index(r["split"])))
-    with open(path, "w", newline="", encoding="utf-8") as f:
-        out = csv.DictWriter(f, columns, lineterminator="\n")
-        out.writeheader()
-        out.writerows(rows)
+    rows.replace(path, columns, lambda r: r["dataset"] == dataset and stale(r), new,
+                 lambda r: (rank.get(r["dataset"], 99), parts.index(r["split"])))
 
 
 def main():
