@@ -157,6 +157,16 @@ static qp_code read_file(qp_job *job, qp_batch *batch, const char *path, size_t 
     return qp_batch_add(batch, &item, err);
 }
 
+/* A README beside triples tells of them: as a document it would be the only one that BM25 looks at. */
+static bool tells_of_graph(const qp_files *files, const qp_file *file)
+{
+    bool graph = false;
+    for (size_t i = 0; i < files->n && !graph; i++)
+        graph = qp_str_eq(files->at[i].relative, QP_STR("triples.tsv")) ||
+                qp_str_eq(files->at[i].relative, QP_STR("graphs.jsonl"));
+    return graph && qp_str_starts(file->relative, QP_STR("README"));
+}
+
 static qp_code read_folder(qp_job *job, qp_batch *batch, const char *folder, qp_err *err)
 {
     qp_arena *mem = qp_arena_new();
@@ -176,8 +186,9 @@ static qp_code read_folder(qp_job *job, qp_batch *batch, const char *folder, qp_
                        (unsigned long long)files.unreadable);
     job->total += files.n;
     for (size_t i = 0; !code && i < files.n; i++) {
-        bool known;
-        code = read_file(job, batch, files.at[i].path, root, &known, err);
+        bool known = true;
+        if (!tells_of_graph(&files, &files.at[i]))
+            code = read_file(job, batch, files.at[i].path, root, &known, err);
         if (!known && !strange++)
             snprintf(example, sizeof example, "%.*s", (int)files.at[i].relative.n, files.at[i].relative.at);
         job->done += !known;
@@ -247,22 +258,22 @@ static bool begins(const char *path, qp_str header)
     return qp_str_starts(head_of(path, bytes), header);
 }
 
-/* The triples of a data set folder. */
+/* The triples of a data set folder, and names of what is in them. */
 static qp_code note_graphs(qp_job *job, const char *folder, bool *any, qp_err *err)
 {
-    static const struct {
-        const char *name;
-        qp_triples_kind kind;
-    } files[] = {{"triples.tsv", QP_TRIPLES_TSV}, {"graphs.jsonl", QP_TRIPLES_GRAPHS}};
+    static const char *const files[] = {"triples.tsv", "graphs.jsonl", "entities.tsv", "relations.tsv"};
     qp_code code = QP_OK;
     for (size_t i = 0; !code && i < sizeof files / sizeof *files; i++) {
-        char *path = qp_path_join(job->mem, folder, files[i].name);
+        char bytes[HEAD], *path = qp_path_join(job->mem, folder, files[i]);
         if (!path)
             return qp_oom(err);
         if (!qp_path_exists(path))
             continue;
-        *any = true;
-        code = qp_source_graph_note(job, path, files[i].kind, err);
+        qp_triples_kind kind = qp_triples_kind_of(qp_str_of(files[i]), head_of(path, bytes));
+        bool names = kind == QP_TRIPLES_ENTITIES || kind == QP_TRIPLES_RELATIONS;
+        *any |= kind && !names;
+        if (names ? *any : kind)
+            code = qp_source_graph_note(job, path, kind, err);
     }
     return code;
 }

@@ -26,6 +26,11 @@ static bool holds(qp_str s, const char *part)
     return s.n && memmem(s.at, s.n, part, strlen(part));
 }
 
+bool qp_triples_has_names(qp_str head)
+{
+    return qp_str_starts(head, QP_STR("id\tname"));
+}
+
 qp_triples_kind qp_triples_kind_of(qp_str name, qp_str head)
 {
     if (qp_str_starts(head, QP_STR("\xEF\xBB\xBF")))
@@ -42,6 +47,10 @@ qp_triples_kind qp_triples_kind_of(qp_str name, qp_str head)
         return QP_TRIPLES_EDGES;
     if (ends(name, "graphs.jsonl"))
         return QP_TRIPLES_GRAPHS;
+    if (ends(name, "entities.tsv") && qp_triples_has_names(head))
+        return QP_TRIPLES_ENTITIES;
+    if (ends(name, "relations.tsv") && qp_triples_has_names(head))
+        return QP_TRIPLES_RELATIONS;
     if (ends(name, "triples.tsv") || qp_str_starts(head, QP_STR("head\trelation\ttail")))
         return QP_TRIPLES_TSV;
     return QP_TRIPLES_NONE;
@@ -51,15 +60,20 @@ qp_code qp_triples_read(const qp_triples_source *source, const qp_triple_sink *s
                         qp_err *err)
 {
     static const qp_triples_fn readers[] = {
-        [QP_TRIPLES_TSV] = qp_triples_tsv,       [QP_TRIPLES_NTRIPLES] = qp_triples_ntriples,
-        [QP_TRIPLES_TURTLE] = qp_triples_turtle, [QP_TRIPLES_NODES] = qp_triples_nodes,
-        [QP_TRIPLES_EDGES] = qp_triples_edges,   [QP_TRIPLES_GRAPHML] = qp_triples_graphml,
+        [QP_TRIPLES_TSV] = qp_triples_tsv,
+        [QP_TRIPLES_NTRIPLES] = qp_triples_ntriples,
+        [QP_TRIPLES_TURTLE] = qp_triples_turtle,
+        [QP_TRIPLES_NODES] = qp_triples_nodes,
+        [QP_TRIPLES_EDGES] = qp_triples_edges,
+        [QP_TRIPLES_GRAPHML] = qp_triples_graphml,
         [QP_TRIPLES_GRAPHS] = qp_triples_graphs,
+        [QP_TRIPLES_ENTITIES] = qp_triples_entities,
+        [QP_TRIPLES_RELATIONS] = qp_triples_relations,
     };
     const char *name = source->path ? source->path : "standard input";
     qp_reading_triples r = {.source = source, .sink = sink, .report = report, .name = name};
 
-    if (source->kind <= QP_TRIPLES_NONE || source->kind > QP_TRIPLES_GRAPHS)
+    if (source->kind <= QP_TRIPLES_NONE || source->kind > QP_TRIPLES_RELATIONS)
         return qp_fail(err, QP_INPUT, "%s: no file of triples that we know", name);
     r.tell = (qp_tell){.watch = source->watch, .stage = "read", .item = name, .began = qp_now_ms()};
     qp_code code = readers[source->kind](&r, err);
@@ -169,7 +183,8 @@ qp_code qp_reading_triple(qp_reading_triples *r, qp_triple t, bool *taken, qp_er
     return qp_reading_judge(r, code, &why, err);
 }
 
-qp_code qp_reading_entity(qp_reading_triples *r, qp_entity e, qp_err *err)
+static qp_code hand_on(qp_reading_triples *r, qp_code (*take)(void *, const qp_entity *, qp_err *), qp_entity e,
+                       bool *taken, qp_err *err)
 {
     qp_err why = {0};
 
@@ -178,9 +193,23 @@ qp_code qp_reading_entity(qp_reading_triples *r, qp_entity e, qp_err *err)
     e.text = clean(r, e.text, 2);
     if (oom(r))
         return qp_oom(err);
-    qp_code code = r->sink->entity(r->sink->ctx, &e, &why);
-    r->report->entities += !code;
+    qp_code code = take(r->sink->ctx, &e, &why);
+    *taken = !code;
     return qp_reading_judge(r, code, &why, err);
+}
+
+qp_code qp_reading_entity(qp_reading_triples *r, qp_entity e, qp_err *err)
+{
+    bool taken = false;
+    qp_code code = hand_on(r, r->sink->entity, e, &taken, err);
+    r->report->entities += taken;
+    return code;
+}
+
+qp_code qp_reading_relation(qp_reading_triples *r, qp_entity e, qp_err *err)
+{
+    bool taken;
+    return hand_on(r, r->sink->relation, e, &taken, err);
 }
 
 qp_code qp_reading_scope(qp_reading_triples *r, qp_str id, bool *taken, qp_err *err)

@@ -55,6 +55,9 @@ typedef enum qp_triples_kind {
     /* graphs.jsonl: {"_id": question, "triples": [[head, relation, tail], ...]} a line, each a scope; a fourth item is a
      * weight. */
     QP_TRIPLES_GRAPHS,
+    /* entities.tsv, relations.tsv: under the header "id name" what a reader is shown of the ids in triples.tsv */
+    QP_TRIPLES_ENTITIES,
+    QP_TRIPLES_RELATIONS,
 } qp_triples_kind;
 
 /* The kind a file is, by its name (without folders) and its first bytes (up to 4 KiB, all there is); QP_TRIPLES_NONE: it

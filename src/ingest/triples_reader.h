@@ -27,10 +27,16 @@ qp_code qp_triples_nodes(qp_reading_triples *, qp_err *);
 qp_code qp_triples_edges(qp_reading_triples *, qp_err *);
 qp_code qp_triples_graphml(qp_reading_triples *, qp_err *);
 qp_code qp_triples_graphs(qp_reading_triples *, qp_err *);
+qp_code qp_triples_entities(qp_reading_triples *, qp_err *);
+qp_code qp_triples_relations(qp_reading_triples *, qp_err *);
+
+/* Does a file begin so that tells names of ids? */
+bool qp_triples_has_names(qp_str head);
 
 /* Trimmed and repaired, to the sink. *taken (may be null): it was not left out. */
 qp_code qp_reading_triple(qp_reading_triples *, qp_triple, bool *taken, qp_err *);
 qp_code qp_reading_entity(qp_reading_triples *, qp_entity, qp_err *);
+qp_code qp_reading_relation(qp_reading_triples *, qp_entity, qp_err *);
 qp_code qp_reading_scope(qp_reading_triples *, qp_str id, bool *taken, qp_err *);
 
 /* The line at hand is left out, for this reason: counted, told, and with `strict` the end. */

@@ -321,6 +321,23 @@ static void csv(void **state)
               "standard input:2: wanted a node with a column id or name");
 }
 
+/* ---- names beside the triples ---- */
+
+static void names(void **state)
+{
+    const struct given all[] = {{QP_TRIPLES_TSV, QP_STR("m.1\tp7\tm.2\nm.2\tp8\tm.3\n"), NULL},
+                                {QP_TRIPLES_ENTITIES, QP_STR("id\tname\nm.1\tLima\nm.2\t Peru \n"), NULL},
+                                {QP_TRIPLES_RELATIONS, QP_STR("id\tname\r\np7\tcapital of\r\n"), NULL}};
+    struct result r = read_all(*state, all, 3, true);
+
+    assert_int_equal(r.code, QP_OK);
+    assert_string_equal(r.lines.at,
+                        "R capital of\nR p8\nE |Lima|id: m.1\nE |Peru|id: m.2\nE |m.3|\nT 0 0 1 1\nT 1 1 2 1\n");
+    qp_buf_free(&r.lines);
+    complains(*state, QP_TRIPLES_ENTITIES, "id\tname\nm.1\n", "standard input:2: wanted an id and a name");
+    complains(*state, QP_TRIPLES_RELATIONS, "id\tname\np\ta\tb\n", "standard input:2: wanted an id and a name");
+}
+
 /* ---- GraphML ---- */
 
 static const char graphml[] = "<?xml version='1.0'?><graphml xmlns='http://graphml.graphdrawing.org/xmlns'>"
@@ -400,6 +417,9 @@ static void kinds(void **state)
                {"g.xml", "<?xml?><graphml ", QP_TRIPLES_GRAPHML},
                {"g.xml", "<?xml?><html ", QP_TRIPLES_NONE},
                {"graphs.jsonl", "{", QP_TRIPLES_GRAPHS},
+               {"relations.tsv", "id\tname\n", QP_TRIPLES_RELATIONS},
+               {"entities.tsv", "id\tname\nQ1\tEarth\n", QP_TRIPLES_ENTITIES},
+               {"entities.tsv", "Q1\tEarth\n", QP_TRIPLES_NONE},
                {"queries.jsonl", "{", QP_TRIPLES_NONE}};
     (void)state;
 
@@ -409,7 +429,7 @@ static void kinds(void **state)
 
 static void no_file(void **state)
 {
-    for (qp_triples_kind kind = QP_TRIPLES_TSV; kind <= QP_TRIPLES_GRAPHS; kind++) {
+    for (qp_triples_kind kind = QP_TRIPLES_TSV; kind <= QP_TRIPLES_RELATIONS; kind++) {
         const struct given given = {kind, {0}, "/nowhere/triples"};
         struct result r = read_all(*state, &given, 1, false);
         assert_int_equal(r.code, QP_INPUT);
@@ -541,6 +561,7 @@ int main(void)
         HOLDS(guard),
         HOLDS(an_error_far_in),
         HOLDS(csv),
+        HOLDS(names),
         HOLDS(xml),
         HOLDS(graphs),
         HOLDS(kinds),
