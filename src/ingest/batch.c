@@ -176,6 +176,12 @@ static qp_code add_file_meta(struct work *w, qp_err *err)
     return json ? QP_OK : qp_oom(err);
 }
 
+static void scan(qp_extract *x, const char *format)
+{
+    qp_scan_references(x, format);
+    qp_scan_cross_references(x);
+}
+
 static qp_code read_item(struct work *w, const qp_job *job, qp_err *err)
 {
     qp_extract *x = &w->extract;
@@ -188,7 +194,7 @@ static qp_code read_item(struct work *w, const qp_job *job, qp_err *err)
         qp_buf_str(&x->meta, w->record.meta);
         x->replaced = w->record.replaced;
         if (!strcmp(job->reading.references, "on"))
-            qp_scan_references(x, w->item.format->name);
+            scan(x, w->item.format->name);
         return QP_OK;
     }
     code = w->item.format->read(&(qp_input){w->item.bytes, w->item.path}, x, err);
@@ -198,7 +204,7 @@ static qp_code read_item(struct work *w, const qp_job *job, qp_err *err)
     if (x->replaced > 16 && x->replaced * 6 > x->text.n) /* each is three bytes of it */
         return qp_fail(err, QP_INPUT, "no text: half of it or more is no UTF-8");
     if (strcmp(job->reading.references, "off"))
-        qp_scan_references(x, w->item.format->name);
+        scan(x, w->item.format->name);
     return add_file_meta(w, err);
 }
 

@@ -29,5 +29,8 @@ qp_code qp_read_html_part(qp_str utf8, const char *file, qp_extract *, qp_err *)
 qp_str qp_front_matter(qp_str text, qp_extract *);
 /* Marks DOIs, arXiv ids, man pages, and numbered references with their list, in the finished text. */
 void qp_scan_references(qp_extract *, const char *format);
+/* Marks "Section 3.2", "Table 2", "Eq. (5)", "Rule 5.2.1(3)" and the like where this text has what they name: "xref"
+ * references with an empty target, and an anchor ("table 2") at the heading, caption or number. */
+void qp_scan_cross_references(qp_extract *);
 
 #endif

@@ -161,6 +161,26 @@ static void an_edge_to_a_later_chunk_names_it(void **state)
     qp_query_end(&q);
 }
 
+/* "Section 1" in chunk 3: chunk 0 of the same document, which it begins with, is its context, and no other. */
+static void a_cross_reference_joins_one_chunk(void **state)
+{
+    (void)state;
+    fake_graph g = {.n = 6};
+    fake_model embedder, ranker;
+    qp_context c;
+    fake_models(&embedder, &ranker);
+    fake_link(&g, 3, 0, 0);
+    fake_ready(&g);
+    qp_query q = fake_query(&g, &embedder, &ranker);
+    qp_lesegr_opt o = standard;
+    o.direction = "in";
+    assert_true(qp_lesegr_context(&q, all_nodes(&q, &g).nodes, &o, &c));
+    assert_int_equal(c.candidates.graph.start[3], 0);
+    assert_int_equal(c.candidates.graph.start[6], 1);
+    assert_int_equal(c.candidates.graph.target[0], 0);
+    qp_query_end(&q);
+}
+
 static void it_says_that_it_is_untrained(void **state)
 {
     (void)state;
@@ -189,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(it_computes_the_formulas),
                                        cmocka_unit_test(a_citation_joins_the_best_chunks),
                                        cmocka_unit_test(an_edge_to_a_later_chunk_names_it),
+                                       cmocka_unit_test(a_cross_reference_joins_one_chunk),
                                        cmocka_unit_test(it_says_that_it_is_untrained)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,8 +30,10 @@ static qp_code read_as(struct reading *r, qp_read_fn read, qp_str bytes, qp_err 
     *r = (struct reading){.mem = qp_arena_new()};
     qp_extract_init(&r->x, r->mem);
     qp_code code = read(&(qp_input){bytes, NULL}, &r->x, err);
-    if (!code)
+    if (!code) {
         qp_scan_references(&r->x, "text");
+        qp_scan_cross_references(&r->x);
+    }
     return code ? code : qp_cut(&r->x, &(qp_cutting){.unit = QP_TOKENS, .size = 40}, &r->d, r->mem, err);
 }
 
@@ -130,6 +132,91 @@ static void numbered_references(void **state)
     assert_true(refers(&r, "man:printf(3)#@0"));
     assert_true(refers(&r, "cites:arxiv:1706.03762#@0"));
     assert_true(refers(&r, "cites:title:A. Author. A long title of some paper. 1999.#@-1"));
+    done(&r);
+}
+
+/* Which chunk of 40 words or fewer holds the text. */
+static int chunk_with(const struct reading *r, const char *words)
+{
+    const char *at = strstr(r->x.text.at, words);
+    for (uint32_t i = 0; at && i < r->d.n_chunks; i++)
+        if ((size_t)(at - r->x.text.at) < r->d.chunks[i].to)
+            return (int)i;
+    return -1;
+}
+
+/* Does the chunk that says `words` refer to the label, and does that stand in the chunk with `place`? */
+static bool leads(const struct reading *r, const char *words, const char *label, const char *place)
+{
+    char line[100];
+    snprintf(line, sizeof line, "xref:#%s@%d", label, chunk_with(r, words));
+    for (uint32_t i = 0; i < r->d.n_anchors; i++)
+        if (qp_str_eq(r->d.anchors[i], qp_str_of(label)))
+            return refers(r, line) && (int)r->d.anchor_chunk[i] == chunk_with(r, place);
+    return false;
+}
+
+/* The layout that a paper has once it was a PDF. */
+static void cross_references_of_paper(void **state)
+{
+    (void)state;
+    struct reading r;
+    static const char paper[] =
+        "A Paper About Chunks\n\n1 Introduction\n3 Method ........ 12\n\n"
+        "We go on as follows. Section 3 has the method, Sections 4.1-4.2 and Appendix A the rest; as shown in\n"
+        "Table 2, it is fast. By Theorem 1 it ends. Section 3 of the Companies Act and Figure 1 in [5] are not ours, "
+        "nor is Table 7.\n\n"
+        "3 Method\n\nThe score of a node is the sum over those around it, which is what one would expect of it.\n\n"
+        "s(v) = a + b    (5)\n\n"
+        "Theorem 1. It ends after finitely many steps, whatever the input may be and whoever has made it.\n\n"
+        "4 Results\n\n4.1 Speed\n\nIt is measured as Eq. (5) says, on all the data there is, twice over, and then "
+        "again.\n\n"
+        "Table 2: Speed of all methods, in milliseconds, on one core of a machine of today.\n\n"
+        "4.2 Quality\n\nFig. 1 and Figure 1b show what comes out, for each of the methods and each of the data "
+        "sets.\n\n"
+        "Figure 1. Quality of the methods, each with its interval.\n\nA Proofs\n\nThey are left to the reader.\n";
+    assert_int_equal(read_as(&r, qp_read_text, qp_str_of(paper), NULL), QP_OK);
+    assert_true(leads(&r, "We go on", "section 3", "3 Method\n\nThe"));
+    assert_true(leads(&r, "We go on", "section 4.1", "4.1 Speed"));
+    assert_true(leads(&r, "We go on", "section 4.2", "4.2 Quality"));
+    assert_true(leads(&r, "Appendix A", "section a", "A Proofs"));
+    assert_true(leads(&r, "Table 2, it", "table 2", "Table 2: Speed"));
+    assert_true(leads(&r, "By Theorem", "theorem 1", "Theorem 1. It"));
+    assert_true(leads(&r, "Eq. (5)", "equation 5", "s(v) ="));
+    assert_true(leads(&r, "Fig. 1 and", "figure 1", "Figure 1. Quality"));
+    for (uint32_t i = 0; i < r.d.n_references; i++) { /* nothing said of others is ours */
+        assert_false(qp_str_eq(r.d.references[i].anchor, QP_STR("table 7")));
+        assert_false(r.d.references[i].chunk == 1 && qp_str_eq(r.d.references[i].anchor, QP_STR("figure 1")));
+    }
+    done(&r);
+}
+
+/* Regulation (EU) 2016/679, Articles 6 to 8, shortened. */
+static void cross_references_of_regulation(void **state)
+{
+    (void)state;
+    struct reading r;
+    static const char law[] =
+        "General Data Protection Regulation\n\nArticle 6\nLawfulness of processing\n\n"
+        "6.1 Processing shall be lawful only if and to the extent that at least one of the following applies: (a) the "
+        "data subject has given consent to the processing of his or her personal data for one or more specific "
+        "purposes.\n\n"
+        "6.3 The basis for the processing referred to in paragraph 6.1(c) and (e) shall be laid down by Union law or "
+        "Member State law to which the controller is subject, whatever the purpose.\n\n"
+        "Article 7\nConditions for consent\n\n"
+        "(1) Where processing is based on consent, the controller shall be able to demonstrate that the data subject "
+        "has consented to processing of his or her personal data, at any time and to whoever asks for it.\n\n"
+        "(2) Any part of a declaration which infringes paragraph (1) is not binding, and Article 16 TFEU stays as it "
+        "was before this came into force, as do all of the other provisions there are.\n\n"
+        "Article 8\nConditions applicable to child's consent\n\n"
+        "Where point (a) of Article 6 applies, in relation to the offer of information society services directly to a "
+        "child, the processing shall be lawful where the child is at least 16 years old. See also Article 7(2), and "
+        "Article 5 of the Treaty.\n";
+    assert_int_equal(read_as(&r, qp_read_text, qp_str_of(law), NULL), QP_OK);
+    assert_true(leads(&r, "The basis for", "section 6.1", "6.1 Processing"));
+    assert_true(leads(&r, "which infringes", "section 7(1)", "(1) Where"));
+    assert_true(leads(&r, "Where point (a)", "article 6", "Article 6\n"));
+    assert_true(leads(&r, "See also", "section 7(2)", "(2) Any part"));
     done(&r);
 }
 
@@ -492,6 +579,8 @@ int main(void)
         cmocka_unit_test(html),
         cmocka_unit_test(markdown),
         cmocka_unit_test(numbered_references),
+        cmocka_unit_test(cross_references_of_paper),
+        cmocka_unit_test(cross_references_of_regulation),
         cmocka_unit_test(man_page),
         cmocka_unit_test(broken_files),
         cmocka_unit_test(office_and_books),
