@@ -114,6 +114,9 @@ def cell(of, metrics):
         if not r or not r["mean"]:
             return "-"
         x = float(r["mean"])
+        if metric == "context_tokens" and not x:  # no paths, and nothing told: bench/gear.py has theirs
+            shown.append("-")
+            continue
         shown.append(f"{x:.0f}" if metric in ("sub_nodes", "context_tokens") or x >= 100 else f"{x:.1f}" if metric.startswith("ms") else f"{x:.2f}")
         if metric == "hit@1" and int(r["n"]) >= 50:
             shown[-1] += f" ({float(r['low']):.2f} to {float(r['high']):.2f})"
