@@ -221,6 +221,7 @@ typedef struct qp_query {
     const float *heads;     /* of text; made on first use by qp_query_heads */
     double deadline;        /* qp_now_ms() after which operators stop; 0: none */
     volatile const int *cancel;
+    int threads;            /* that an operator may use at once, where others do not ask beside it; 0: one */
     const qp_str *entities; /* names that the question starts from, as given; link turns them into nodes */
     uint32_t n_entities;
     qp_str scope;            /* whose own graph is walked: the question's id; empty: the shared one */

@@ -158,6 +158,7 @@ static qp_code begin(question *x, const char *text, qp_err *err)
     if (!code) {
         q->graph = qp_snapshot_view(qp_held_snapshot(x->held));
         q->trained = qp_index_trained(x->index);
+        q->threads = qp_index_threads(x->index) ? qp_index_threads(x->index) : qp_cores();
         q->entities = o->entities;
         q->n_entities = (uint32_t)o->n_entities;
         code = qp_query_in_scope(q, qp_str_of(o->id ? o->id : ""), err);

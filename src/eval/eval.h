@@ -12,7 +12,7 @@ typedef struct qp_bench_ctx {
         *attention;        /* null: not there; methods that need it are refused */
     const qp_model *judge; /* what `-o judge` names; null: it names none */
     qp_trained *trained;   /* what was trained; null: nothing */
-    int threads;           /* of the statistics; 0: one per core */
+    int threads;           /* of an operator, and of the statistics; 0: one per core */
 } qp_bench_ctx;
 
 /* The models that these options' methods and task need, as QP_NEEDS_*, so that they can be opened. */

@@ -5,6 +5,7 @@
 #include "answer/answer.h"
 #include "answer/label.h"
 #include "base/clock.h"
+#include "base/thread.h"
 #include "eval/evaluation.h"
 #include "eval/evidence.h"
 #include "eval/explored.h"
@@ -224,6 +225,7 @@ static qp_code run_method(qp_bench *b, uint32_t number, const qp_contender *c, q
     q.sparse = qp_meter_model(&b->sparse);
     q.attention = qp_meter_model(&b->attention);
     q.trained = e->ctx->trained;
+    q.threads = e->ctx->threads > 0 ? e->ctx->threads : qp_cores();
     q.cancel = e->options->watch.cancel;
     q.entities = e->judgements.at[e->asked[number]].entities;
     q.n_entities = e->judgements.at[e->asked[number]].n_entities;

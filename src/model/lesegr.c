@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/thread.h"
 #include "base/vector.h"
 
 const char *const qp_lesegr_kinds[] = {"gcn", "gat", "gt", NULL};
@@ -222,23 +223,55 @@ float qp_lesegr_share(const qp_csr *g, uint32_t i, uint32_t j)
     return 1 / sqrtf((float)row_size(g, i) * (float)row_size(g, j));
 }
 
-/* alpha of all arcs: W1 (c_i - c_j) is W1 c_i - W1 c_j, a product a node and not an arc. */
-static void attend(const qp_lesegr *m, const qp_candidates *c, qp_lesegr_pass *p)
+/* What a thread needs of a pass; each writes the rows of its own nodes alone. */
+typedef struct work {
+    const qp_lesegr *m;
+    const qp_candidates *c;
+    qp_lesegr_pass *pass;
+    const layer *l; /* at hand */
+    layer_pass *p;
+    float *out;     /* what comes out of it */
+    uint32_t block; /* nodes that a thread takes at a time */
+} work;
+
+static void block_of(const work *w, size_t block, uint32_t *from, uint32_t *to)
 {
-    const qp_csr *g = &c->graph;
-    uint32_t mlp = m->shape.mlp;
-    if (!c->flat)
-        times(m->kernels, &m->first, c->vector, g->n, NULL, p->projected);
-    for (uint32_t i = 0; i < g->n; i++)
+    *from = (uint32_t)block * w->block;
+    *to = w->c->graph.n - *from < w->block ? w->c->graph.n : *from + w->block;
+}
+
+static qp_code project(void *ctx, int worker, size_t block, qp_err *err)
+{
+    const work *w = ctx;
+    uint32_t from, to, dim = w->m->shape.dim, mlp = w->m->shape.mlp;
+    (void)worker, (void)err;
+    block_of(w, block, &from, &to);
+    times(w->m->kernels, &w->m->first, w->c->vector + (size_t)from * dim, to - from, NULL,
+          w->pass->projected + (size_t)from * mlp);
+    return QP_OK;
+}
+
+/* alpha of the arcs of these nodes: W1 (c_i - c_j) is W1 c_i - W1 c_j, a product a node and not an arc. */
+static qp_code attend(void *ctx, int worker, size_t block, qp_err *err)
+{
+    const work *w = ctx;
+    const qp_lesegr *m = w->m;
+    const qp_csr *g = &w->c->graph;
+    uint32_t mlp = m->shape.mlp, from, to;
+    (void)worker, (void)err;
+    block_of(w, block, &from, &to);
+    for (uint32_t i = from; i < to; i++)
         for (uint32_t a = 0; a < row_size(g, i); a++) {
-            const float *x = p->projected + (size_t)i * mlp, *y = p->projected + (size_t)end_of(g, i, a) * mlp;
+            const float *x = w->pass->projected + (size_t)i * mlp;
+            const float *y = w->pass->projected + (size_t)end_of(g, i, a) * mlp;
             float sum = *m->second_bias;
-            for (uint32_t u = 0; u < mlp && a && !c->flat; u++) {
+            for (uint32_t u = 0; u < mlp && a && !w->c->flat; u++) {
                 float unit = x[u] - y[u] + m->first_bias[u];
                 sum += unit > 0 ? unit * m->second[u] : 0;
             }
-            p->alpha[loop(g, i) + a] = a && !c->flat ? 1 / (1 + expf(-sum)) : 1;
+            w->pass->alpha[loop(g, i) + a] = a && !w->c->flat ? 1 / (1 + expf(-sum)) : 1;
         }
+    return QP_OK;
 }
 
 /* e_ij of one head, before the softmax. */
@@ -305,28 +338,47 @@ static void gather(const qp_lesegr *m, const layer *l, const qp_candidates *c, c
         units[u] = units[u] > 0 ? units[u] : 0;
 }
 
-/* One layer, from p->h to `out`. */
-static void run_layer(const qp_lesegr *m, const layer *l, const qp_candidates *c, const float *alpha, layer_pass *p,
-                      float *out)
+/* Q h, K h and V h of these nodes. */
+static qp_code multiply(void *ctx, int worker, size_t block, qp_err *err)
 {
-    const qp_kernels *k = m->kernels;
-    uint32_t n = c->graph.n, heads = m->shape.heads, width = m->shape.hidden / heads, dim = m->shape.dim;
-    times(k, &l->value, p->h, n, NULL, p->value);
-    if (m->shape.kind == QP_LESEGR_GT) {
-        times(k, &l->query, p->h, n, NULL, p->query);
-        times(k, &l->key, p->h, n, NULL, p->key);
+    const work *w = ctx;
+    const qp_kernels *k = w->m->kernels;
+    const layer *l = w->l;
+    layer_pass *p = w->p;
+    uint32_t from, to, heads = w->m->shape.heads, hidden = w->m->shape.hidden, width = hidden / heads;
+    (void)worker, (void)err;
+    block_of(w, block, &from, &to);
+    const float *h = p->h + (size_t)from * w->m->shape.dim;
+    times(k, &l->value, h, to - from, NULL, p->value + (size_t)from * hidden);
+    if (w->m->shape.kind == QP_LESEGR_GT) {
+        times(k, &l->query, h, to - from, NULL, p->query + (size_t)from * hidden);
+        times(k, &l->key, h, to - from, NULL, p->key + (size_t)from * hidden);
     }
-    for (size_t i = 0; i < (size_t)n * heads && m->shape.kind == QP_LESEGR_GAT; i++) {
+    for (size_t i = (size_t)from * heads; i < (size_t)to * heads && w->m->shape.kind == QP_LESEGR_GAT; i++) {
         p->left[i] = qp_dot(l->left + i % heads * width, p->value + i * width, width);
         p->right[i] = qp_dot(l->right + i % heads * width, p->value + i * width, width);
     }
-    for (uint32_t i = 0; i < n; i++) {
-        weigh(m, l, c, alpha, i, p);
-        gather(m, l, c, alpha, i, p);
-        memcpy(out + (size_t)i * dim, l->out_bias, dim * sizeof *out);
-        add_scaled(out + (size_t)i * dim, p->h + (size_t)i * dim, delta_of(c, i), dim);
+    return QP_OK;
+}
+
+/* The messages to these nodes, and what the layer makes of them. */
+static qp_code receive(void *ctx, int worker, size_t block, qp_err *err)
+{
+    const work *w = ctx;
+    const layer *l = w->l;
+    uint32_t from, to, hidden = w->m->shape.hidden, dim = w->m->shape.dim;
+    (void)worker, (void)err;
+    block_of(w, block, &from, &to);
+    float *out = w->out + (size_t)from * dim;
+    for (uint32_t i = from; i < to; i++) {
+        weigh(w->m, l, w->c, w->pass->alpha, i, w->p);
+        gather(w->m, l, w->c, w->pass->alpha, i, w->p);
+        memcpy(w->out + (size_t)i * dim, l->out_bias, dim * sizeof *out);
+        add_scaled(w->out + (size_t)i * dim, w->p->h + (size_t)i * dim, delta_of(w->c, i), dim);
     }
-    k->gemm(p->units, m->shape.hidden, n, l->out.forward, dim, m->shape.hidden, NULL, true, out, dim);
+    w->m->kernels->gemm(w->p->units + (size_t)from * hidden, hidden, to - from, l->out.forward, dim, hidden, NULL, true,
+                        out, dim);
+    return QP_OK;
 }
 
 static bool make_room(const qp_lesegr *m, const qp_csr *g, qp_lesegr_pass *p, qp_arena *mem)
@@ -353,16 +405,27 @@ static bool make_room(const qp_lesegr *m, const qp_csr *g, qp_lesegr_pass *p, qp
     return all && p->projected && p->alpha && p->score && p->h;
 }
 
-qp_code qp_lesegr_forward(const qp_lesegr *m, const qp_candidates *c, qp_lesegr_pass **out, const float **score,
-                          qp_arena *mem, qp_err *err)
+qp_code qp_lesegr_forward(const qp_lesegr *m, const qp_candidates *c, int threads, qp_lesegr_pass **out,
+                          const float **score, qp_arena *mem, qp_err *err)
 {
     qp_lesegr_pass *p = qp_new(mem, qp_lesegr_pass, 1);
     if (!p || !make_room(m, &c->graph, p, mem))
         return qp_oom(err);
     p->layer[0].h = (float *)(uintptr_t)c->vector;
-    attend(m, c, p);
-    for (uint32_t k = 0; k < m->shape.layers; k++)
-        run_layer(m, &m->layer[k], c, p->alpha, &p->layer[k], k + 1 < m->shape.layers ? p->layer[k + 1].h : p->h);
+    work w = {.m = m, .c = c, .pass = p};
+    w.block = threads > 1 ? c->graph.n / (2 * (uint32_t)threads) + 1 : c->graph.n + 1;
+    size_t blocks = (c->graph.n + w.block - 1) / w.block;
+    qp_code code = c->flat ? QP_OK : qp_parallel(threads, blocks, project, &w, err);
+    code = code ? code : qp_parallel(threads, blocks, attend, &w, err);
+    for (uint32_t k = 0; !code && k < m->shape.layers; k++) {
+        w.l = &m->layer[k];
+        w.p = &p->layer[k];
+        w.out = k + 1 < m->shape.layers ? p->layer[k + 1].h : p->h;
+        code = qp_parallel(threads, blocks, multiply, &w, err);
+        code = code ? code : qp_parallel(threads, blocks, receive, &w, err);
+    }
+    if (code)
+        return code;
     for (uint32_t i = 0; i < c->graph.n; i++)
         p->score[i] = qp_dot(c->query, p->h + (size_t)i * m->shape.dim, m->shape.dim);
     *out = p;

@@ -70,9 +70,10 @@ qp_code qp_lesegr_ready(qp_lesegr *, bool training, qp_err *);
 /* ---- passes; any thread, each with an arena of its own ---- */
 typedef struct qp_lesegr_pass qp_lesegr_pass;
 
-/* Scores of all candidates; the pass, with all that the way back reads, lives in the arena. */
-qp_code qp_lesegr_forward(const qp_lesegr *, const qp_candidates *, qp_lesegr_pass **, const float **score, qp_arena *,
-                          qp_err *);
+/* Scores of all candidates, the same on any number of threads (1 or more); the pass, with all that the way back reads, lives
+ * in the arena. */
+qp_code qp_lesegr_forward(const qp_lesegr *, const qp_candidates *, int threads, qp_lesegr_pass **, const float **score,
+                          qp_arena *, qp_err *);
 /* Adds d loss / d weights to `gradient`, from d loss / d score. The model is ready for training. */
 qp_code qp_lesegr_backward(const qp_lesegr *, const qp_candidates *, qp_lesegr_pass *, const float *of_score,
                            float *gradient, qp_arena *, qp_err *);

@@ -36,7 +36,7 @@ static const float *scores_of(qp_query *q, const qp_context *c, const qp_lesegr_
     if (q->err.code)
         return NULL;
     if (model) {
-        qp_lesegr_forward(model, &c->candidates, &pass, &score, q->mem, &q->err);
+        qp_lesegr_forward(model, &c->candidates, q->threads > 1 ? q->threads : 1, &pass, &score, q->mem, &q->err);
         return score;
     }
     float *own = qp_new(q->mem, float, c->candidates.graph.n + 1u);

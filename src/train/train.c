@@ -121,7 +121,7 @@ static qp_code learn_one(void *ctx, int worker, size_t i, qp_err *err)
     float *of_score = qp_new(mem, float, e->n + 1u);
     qp_code code = of_score ? qp_example_load(e, t->view, &c, mem, err) : qp_oom(err);
     if (!code)
-        code = qp_lesegr_forward(t->model, &c, &pass, &score, mem, err);
+        code = qp_lesegr_forward(t->model, &c, 1, &pass, &score, mem, err);
     if (code)
         return code;
     t->loss[i] = loss_of(t, e, score, of_score);
@@ -150,7 +150,7 @@ static qp_code try_one(void *ctx, int worker, size_t i, qp_err *err)
     qp_arena_reset(t->scratch[worker]);
     qp_code code = qp_example_load(e, t->view, &c, t->scratch[worker], err);
     if (!code)
-        code = qp_lesegr_forward(t->model, &c, &pass, &score, t->scratch[worker], err);
+        code = qp_lesegr_forward(t->model, &c, 1, &pass, &score, t->scratch[worker], err);
     if (!code)
         ((uint32_t *)(uintptr_t)t->order)[i] = rank_of(e, score);
     return code;

@@ -128,7 +128,7 @@ static void is_pytorchs(const char *kind)
     size_t n;
     float *gradient = calloc((qp_lesegr_weights(m, &n), n), sizeof *gradient);
     assert_int_equal(qp_lesegr_ready(m, true, NULL), QP_OK);
-    assert_int_equal(qp_lesegr_forward(m, &s->c, &pass, &score, mem, NULL), QP_OK);
+    assert_int_equal(qp_lesegr_forward(m, &s->c, 1, &pass, &score, mem, NULL), QP_OK);
     n = read_floats(yyjson_obj_get(root, "score"), wanted);
     for (size_t i = 0; i < n; i++)
         near(score[i], wanted[i], 1e-4, kind, i);
@@ -178,7 +178,7 @@ static double weighed(const qp_lesegr *m, const scene *s, const float *r, qp_les
 {
     const float *score;
     double sum = 0;
-    assert_int_equal(qp_lesegr_forward(m, &s->c, pass, &score, mem, NULL), QP_OK);
+    assert_int_equal(qp_lesegr_forward(m, &s->c, 1, pass, &score, mem, NULL), QP_OK);
     for (uint32_t i = 0; i < s->c.graph.n; i++)
         sum += (double)r[i] * score[i];
     return sum;
@@ -301,7 +301,7 @@ static void training_begins_at_the_proposition(void **state)
         qp_lesegr *m = new_model(kind, 2, 8);
         qp_lesegr_pass *pass;
         const float *score;
-        assert_int_equal(qp_lesegr_forward(m, &s->c, &pass, &score, mem, NULL), QP_OK);
+        assert_int_equal(qp_lesegr_forward(m, &s->c, 1, &pass, &score, mem, NULL), QP_OK);
         for (uint32_t i = 0; i < s->c.graph.n; i++)
             near(score[i], pow(s->delta[i], 2) * qp_dot(s->query, s->vector + (size_t)i * DIM, DIM), 1e-6,
                  qp_lesegr_kinds[kind], i);
@@ -331,8 +331,8 @@ static void a_file_gives_the_scores_of_what_was_saved(void **state)
     assert_true(about.hit == .5);
     qp_lesegr_pass *pass;
     const float *x, *y;
-    assert_int_equal(qp_lesegr_forward(m, &s->c, &pass, &x, mem, NULL), QP_OK);
-    assert_int_equal(qp_lesegr_forward(again, &s->c, &pass, &y, mem, NULL), QP_OK);
+    assert_int_equal(qp_lesegr_forward(m, &s->c, 1, &pass, &x, mem, NULL), QP_OK);
+    assert_int_equal(qp_lesegr_forward(again, &s->c, 1, &pass, &y, mem, NULL), QP_OK);
     assert_memory_equal(x, y, s->c.graph.n * sizeof *x);
     qp_lesegr_free(again);
     qp_lesegr_free(m);
@@ -366,6 +366,27 @@ static void what_does_not_fit_is_refused(void **state)
     assert_int_equal(qp_lesegr_new((qp_lesegr_shape){QP_LESEGR_GT, 9, 20, 32, 4, 8}, &r, &m, NULL), QP_INPUT);
 }
 
+static void threads_share_the_work_and_change_nothing(void **state)
+{
+    (void)state;
+    scene *s = random_scene(MOST - 3, .1, 5);
+    for (int kind = QP_LESEGR_GCN; kind <= QP_LESEGR_GT; kind++) {
+        qp_lesegr *m = new_model((qp_lesegr_kind)kind, 2, 11);
+        qp_arena *mem = qp_arena_new();
+        qp_lesegr_pass *pass;
+        const float *alone, *together;
+        stir(m, 3);
+        assert_int_equal(qp_lesegr_forward(m, &s->c, 1, &pass, &alone, mem, NULL), QP_OK);
+        for (int threads = 2; threads < 6; threads++) {
+            assert_int_equal(qp_lesegr_forward(m, &s->c, threads, &pass, &together, mem, NULL), QP_OK);
+            assert_memory_equal(alone, together, s->c.graph.n * sizeof *alone);
+        }
+        qp_lesegr_free(m);
+        qp_arena_free(mem);
+    }
+    free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(scores_and_gradients_are_pytorchs),
@@ -374,6 +395,7 @@ int main(void)
                                        cmocka_unit_test(numbers_are_passed_as_vectors_would_be),
                                        cmocka_unit_test(training_begins_at_the_proposition),
                                        cmocka_unit_test(a_file_gives_the_scores_of_what_was_saved),
+                                       cmocka_unit_test(threads_share_the_work_and_change_nothing),
                                        cmocka_unit_test(what_does_not_fit_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
