@@ -171,6 +171,10 @@ typedef struct qp_message { /* role: "system", "user", "assistant" */
     qp_str text;
 } qp_message;
 
+typedef struct qp_text_span { /* bytes of a text, by its number */
+    uint32_t text, from, to;
+} qp_text_span;
+
 typedef struct qp_model {
     void *self;
     const char *name;
@@ -181,6 +185,12 @@ typedef struct qp_model {
     uint32_t max_tokens;      /* longest input; what is longer is cut */
     /* n x dim floats, unit length. */
     qp_code (*embed)(void *, qp_role, const qp_str *text, uint32_t n, float *out, qp_err *);
+    /* The same vectors of passages to `out`, and in the same pass to `of_spans` (m x dim) those of parts of them: the mean
+     * over the vectors of the tokens whose word begins in [from, to), unit length, zeros where none does or is read (late
+     * chunking: Guenther et al., arXiv:2409.04701). Spans come in order of their texts. Null where a vector is no mean over
+     * tokens, or tokens cannot be told. */
+    qp_code (*embed_spans)(void *, const qp_str *text, uint32_t n, const qp_text_span *, uint32_t m, float *out,
+                           float *of_spans, qp_err *);
     /* GEAR's head vectors: the attention output of each head of the last layer, before the output projection. n x (heads x
      * head_dim) floats, heads end to end, not normalised. Of a decoder at the last token, of an encoder the mean over
      * tokens (GEAR, III-A, leaves it open). They are softmax(Q K^T / sqrt d) V: with grouped queries, heads that share V

@@ -2,6 +2,7 @@
 #ifndef QP_BASE_VECTOR_H
 #define QP_BASE_VECTOR_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -20,6 +21,17 @@ static inline float qp_dot(const float *a, const float *b, size_t n)
     for (size_t i = whole; i < n; i++)
         all += a[i] * b[i];
     return (float)all;
+}
+
+/* To unit length; zeros stay. */
+static inline void qp_make_unit(float *v, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (double)v[i] * v[i];
+    float scale = sum > 0 ? (float)(1 / sqrt(sum)) : 0;
+    for (size_t i = 0; i < n; i++)
+        v[i] *= scale;
 }
 
 /* Is any of them not 0? What has no vector is kept as zeros. */

@@ -50,6 +50,7 @@ qp_code qp_batches_plan(qp_batches *b, int threads, uint32_t rows, qp_err *err)
 void qp_batches_end(qp_batches *b)
 {
     free(b->ids.at);
+    free(b->ids.word);
     free(b->block);
     free(b->starts);
 }

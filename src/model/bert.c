@@ -1,9 +1,9 @@
 /* qp_model on our own encoder: embedders, cross-encoders, sparse encoders and attention heads of the BERT family. */
-#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "base/thread.h"
+#include "base/vector.h"
 #include "model/batches.h"
 #include "model/encoder.h"
 #include "model/keys.h"
@@ -38,12 +38,16 @@ typedef struct bert {
 typedef struct job job;
 struct job {
     bert *b;
+    qp_pool pool;
     qp_batches cut;
     qp_workspace **spaces; /* by worker */
     /* What batch i came to: its rows, or one row a sequence, as the pool is. */
     qp_code (*take)(job *, size_t i, const float *rows, qp_err *);
     float *out;        /* vectors, in the caller's order */
     qp_sparse *sparse; /* or terms; each malloc'ed, its ids behind its weights */
+    const qp_text_span *span;
+    const uint32_t *spans_of; /* text i has [spans_of[i], spans_of[i + 1]) */
+    float *of_spans;
 };
 
 static qp_workspace *take_workspace(bert *b)
@@ -67,29 +71,19 @@ static void give_workspace(bert *b, qp_workspace *w)
         qp_workspace_free(w);
 }
 
-static void make_unit(float *x, uint32_t n)
-{
-    double sum = 0;
-    for (uint32_t i = 0; i < n; i++)
-        sum += (double)x[i] * x[i];
-    float scale = sum > 0 ? (float)(1 / sqrt(sum)) : 0;
-    for (uint32_t i = 0; i < n; i++)
-        x[i] *= scale;
-}
-
 static qp_code run_batch(void *self, int worker, size_t i, qp_err *err)
 {
     job *j = self;
     const qp_sequence *s = j->cut.sequences + j->cut.batches[i];
-    uint32_t n = j->cut.batches[i + 1] - j->cut.batches[i], rows = j->b->pool == QP_POOL_NONE ? 0 : n;
+    uint32_t n = j->cut.batches[i + 1] - j->cut.batches[i], rows = j->pool == QP_POOL_NONE ? 0 : n;
     if (!j->spaces[worker] && !(j->spaces[worker] = take_workspace(j->b)))
         return qp_oom(err);
-    for (uint32_t k = 0; j->b->pool == QP_POOL_NONE && k < n; k++)
+    for (uint32_t k = 0; j->pool == QP_POOL_NONE && k < n; k++)
         rows += s[k].n;
     float *out = malloc((size_t)rows * qp_encoder_width(j->b->encoder) * sizeof *out);
     if (!out)
         return qp_oom(err);
-    qp_code code = qp_encoder_run(j->b->encoder, j->spaces[worker], s, n, j->b->pool, out, err);
+    qp_code code = qp_encoder_run(j->b->encoder, j->spaces[worker], s, n, j->pool, out, err);
     if (!code)
         code = j->take(j, i, out, err);
     free(out);
@@ -162,18 +156,73 @@ static qp_code run_texts(job *j, qp_role role, const qp_str *text, uint32_t n, q
 
 static qp_code bert_embed(void *self, qp_role role, const qp_str *text, uint32_t n, float *out, qp_err *err)
 {
-    job j = {.b = self, .take = take_vectors, .out = out};
+    job j = {.b = self, .pool = ((bert *)self)->pool, .take = take_vectors, .out = out};
     const uint32_t width = j.b->model.dim;
     qp_code code = run_texts(&j, role, text, n, err);
     for (uint32_t i = 0; i < n && !code; i++)
-        make_unit(out + (size_t)i * width, width);
+        qp_make_unit(out + (size_t)i * width, width);
+    return code;
+}
+
+/* Of the rows of one text those that the span's words begin in, summed as the mean of the whole is. */
+static void pool_span(const job *j, qp_text_span s, const float *rows, uint32_t n, float *out)
+{
+    const uint32_t width = j->b->model.dim, *word = j->cut.ids.word + j->cut.starts[s.text];
+    uint32_t first = 0, end, prefix = (uint32_t)j->b->passage_prefix.n;
+    while (first < n && (word[first] == QP_NO_WORD || word[first] < prefix + s.from))
+        first++;
+    for (end = first; end < n && word[end] < prefix + s.to;)
+        end++;
+    if (end > first)
+        qp_rows_mean(rows + (size_t)first * width, end - first, width, out);
+    else
+        memset(out, 0, width * sizeof *out);
+    qp_make_unit(out, width);
+}
+
+static qp_code take_spans(job *j, size_t i, const float *rows, qp_err *err)
+{
+    const uint32_t width = j->b->model.dim;
+    (void)err;
+    for (uint32_t at = j->cut.batches[i]; at < j->cut.batches[i + 1]; at++) {
+        const uint32_t text = j->cut.order[at], n = j->cut.sequences[at].n;
+        qp_rows_mean(rows, n, width, j->out + (size_t)text * width);
+        qp_make_unit(j->out + (size_t)text * width, width);
+        for (uint32_t k = j->spans_of[text]; k < j->spans_of[text + 1]; k++)
+            pool_span(j, j->span[k], rows, n, j->of_spans + (size_t)k * width);
+        rows += (size_t)n * width;
+    }
+    return QP_OK;
+}
+
+static qp_code bert_embed_spans(void *self, const qp_str *text, uint32_t n, const qp_text_span *span, uint32_t m,
+                                float *out, float *of_spans, qp_err *err)
+{
+    uint32_t *spans_of = malloc(((size_t)n + 1) * sizeof *spans_of), k = 0;
+    if (!spans_of)
+        return qp_oom(err);
+    for (uint32_t i = 0; i <= n; i++) {
+        while (k < m && span[k].text < i)
+            k++;
+        spans_of[i] = k;
+    }
+    job j = {.b = self,
+             .pool = QP_POOL_NONE,
+             .take = take_spans,
+             .out = out,
+             .span = span,
+             .spans_of = spans_of,
+             .of_spans = of_spans};
+    j.cut.ids.words = true;
+    qp_code code = run_texts(&j, QP_PASSAGE, text, n, err);
+    free(spans_of);
     return code;
 }
 
 /* The heads' outputs lie side by side in a row of the width. */
 static qp_code bert_attend(void *self, qp_role role, const qp_str *text, uint32_t n, float *out, qp_err *err)
 {
-    job j = {.b = self, .take = take_vectors, .out = out};
+    job j = {.b = self, .pool = ((bert *)self)->pool, .take = take_vectors, .out = out};
     return run_texts(&j, role, text, n, err);
 }
 
@@ -229,7 +278,7 @@ static bool copy_terms(const qp_sparse *from, qp_sparse *to, qp_arena *mem)
 static qp_code bert_weigh(void *self, qp_role role, const qp_str *text, uint32_t n, qp_sparse *out, qp_arena *mem,
                           qp_err *err)
 {
-    job j = {.b = self, .take = take_terms, .sparse = calloc((size_t)n + 1, sizeof *j.sparse)};
+    job j = {.b = self, .pool = QP_POOL_NONE, .take = take_terms, .sparse = calloc((size_t)n + 1, sizeof *j.sparse)};
     qp_code code = j.sparse ? run_texts(&j, role, text, n, err) : qp_oom(err);
     for (uint32_t i = 0; j.sparse && i < n; i++) {
         if (!code && !copy_terms(&j.sparse[i], &out[i], mem))
@@ -245,7 +294,7 @@ static qp_code bert_weigh(void *self, qp_role role, const qp_str *text, uint32_t
 /* The passage gives way to the query; a query that would leave it less than a quarter is itself cut. */
 static qp_code bert_latent(void *self, qp_str query, const qp_str *text, uint32_t n, float *out, qp_err *err)
 {
-    job j = {.b = self, .take = take_vectors, .out = out};
+    job j = {.b = self, .pool = ((bert *)self)->pool, .take = take_vectors, .out = out};
     const qp_tokenizer *t = &j.b->tokenizer;
     if (!n)
         return QP_OK;
@@ -333,7 +382,6 @@ static qp_code read_terms(bert *b, qp_err *err)
         qp_splade_open(&b->file, qp_encoder_width(b->encoder), qp_encoder_epsilon(b->encoder), &b->splade, err);
     if (code)
         return code;
-    b->pool = QP_POOL_NONE;
     b->model.terms = qp_splade_terms(b->splade);
     b->model.weigh = bert_weigh;
     return QP_OK;
@@ -373,6 +421,8 @@ static qp_code read_purpose(bert *b, qp_purpose purpose, qp_err *err)
     b->pool = pooling == POOLING_CLS ? QP_POOL_FIRST : QP_POOL_MEAN;
     b->model.dim = qp_encoder_width(b->encoder);
     b->model.embed = bert_embed;
+    if (b->pool == QP_POOL_MEAN && !b->tokenizer.llama) /* llama.cpp's does not say where a token stands */
+        b->model.embed_spans = bert_embed_spans;
     return QP_OK;
 }
 

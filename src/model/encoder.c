@@ -309,20 +309,20 @@ static uint32_t run_layer(const qp_encoder *e, qp_workspace *w, const layer *l, 
     return rows;
 }
 
-static void pool_mean(const qp_encoder *e, const float *x, uint32_t n, float *out)
+void qp_rows_mean(const float *x, uint32_t n, uint32_t width, float *out)
 {
-    memset(out, 0, e->width * sizeof *out);
-    for (uint32_t i = 0; i < n; i++, x += e->width)
-        for (uint32_t j = 0; j < e->width; j++)
+    memset(out, 0, width * sizeof *out);
+    for (uint32_t i = 0; i < n; i++, x += width)
+        for (uint32_t j = 0; j < width; j++)
             out[j] += x[j];
-    for (uint32_t j = 0; j < e->width; j++)
+    for (uint32_t j = 0; j < width; j++)
         out[j] /= (float)n;
 }
 
 static void pool_means(const qp_encoder *e, const float *rows, const span *s, uint32_t n, float *out)
 {
     for (uint32_t i = 0; i < n; i++)
-        pool_mean(e, rows + (size_t)s[i].from * e->width, s[i].n, out + (size_t)i * e->width);
+        qp_rows_mean(rows + (size_t)s[i].from * e->width, s[i].n, e->width, out + (size_t)i * e->width);
 }
 
 static qp_code check_sequence(const qp_encoder *e, const qp_sequence *s, qp_err *err)

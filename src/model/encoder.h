@@ -37,6 +37,9 @@ uint32_t qp_encoder_tokens(const qp_encoder *);    /* ids are below this */
 bool qp_encoder_has_segments(const qp_encoder *);
 float qp_encoder_epsilon(const qp_encoder *); /* of its layer norms */
 
+/* The mean of n rows, as QP_POOL_MEAN has it; n > 0. */
+void qp_rows_mean(const float *rows, uint32_t n, uint32_t width, float *out);
+
 qp_workspace *qp_workspace_new(void);   /* null without memory; it grows to the largest batch and stays */
 void qp_workspace_free(qp_workspace *); /* takes null */
 

@@ -68,6 +68,19 @@ static qp_code hash_embed(void *self, qp_role role, const qp_str *text, uint32_t
     return QP_OK;
 }
 
+/* A part of a text by its own words. */
+static qp_code hash_embed_spans(void *self, const qp_str *text, uint32_t n, const qp_text_span *span, uint32_t m,
+                                float *out, float *of_spans, qp_err *err)
+{
+    const uint32_t dim = ((hashing *)self)->model.dim;
+    qp_code code = hash_embed(self, QP_PASSAGE, text, n, out, err);
+    for (uint32_t i = 0; !code && i < m; i++) {
+        const qp_str part = qp_str_slice(text[span[i].text], span[i].from, span[i].to);
+        code = hash_embed(self, QP_PASSAGE, &part, 1, of_spans + (size_t)i * dim, err);
+    }
+    return code;
+}
+
 /* ---- attention ---- */
 
 static void attend_to_term(void *self, qp_str term, size_t from, size_t to)
@@ -268,6 +281,7 @@ qp_code qp_model_open_hash(uint32_t dim, qp_purpose purpose, qp_model **out, qp_
                           .heads = HEADS,
                           .head_dim = HEAD_DIM,
                           .embed = hash_embed,
+                          .embed_spans = hash_embed_spans,
                           .attend = hash_attend,
                           .latent = hash_latent,
                           .head = hash_head,

@@ -13,19 +13,24 @@ bool qp_ids_room(qp_ids *ids, uint32_t n)
     uint64_t cap = 2 * (uint64_t)ids->cap;
     cap = cap < (uint64_t)ids->n + n ? (uint64_t)ids->n + n + 256 : cap;
     int32_t *at = cap <= UINT32_MAX ? realloc(ids->at, cap * sizeof *at) : NULL;
-    if (!at) {
+    ids->at = at ? at : ids->at;
+    uint32_t *word = at && ids->words ? realloc(ids->word, cap * sizeof *word) : NULL;
+    ids->word = word ? word : ids->word;
+    if (!at || (ids->words && !word)) {
         ids->oom = true;
         return false;
     }
-    ids->at = at;
     ids->cap = (uint32_t)cap;
     return true;
 }
 
 void qp_ids_add(qp_ids *ids, int32_t id)
 {
-    if (qp_ids_room(ids, 1))
-        ids->at[ids->n++] = id;
+    if (!qp_ids_room(ids, 1))
+        return;
+    if (ids->words)
+        ids->word[ids->n] = QP_NO_WORD;
+    ids->at[ids->n++] = id;
 }
 
 /* ---- opening ---- */
@@ -101,8 +106,9 @@ void qp_wordpiece_close(qp_wordpiece *w)
 typedef struct run {
     const qp_wordpiece *w;
     qp_ids *out;
-    uint32_t characters; /* in the word at hand */
-    uint32_t n;          /* bytes of it, WORD_START included */
+    uint32_t here, begins; /* the byte at hand; where the word at hand began */
+    uint32_t characters;   /* in it */
+    uint32_t n;            /* bytes of it, WORD_START included */
     char word[sizeof WORD_START + 4 * LONGEST_WORD];
 } run;
 
@@ -114,6 +120,13 @@ static const uint64_t *find_piece(const run *r, uint32_t from, uint32_t to)
     if (from && qp_str_starts(piece, QP_STR(WORD_START))) /* inside a word U+2581 is a character like any other */
         return NULL;
     return qp_map_get(r->w->vocabulary, piece);
+}
+
+/* Of the tokens from `first` on. */
+static void note_word(qp_ids *ids, uint32_t first, uint32_t begins)
+{
+    for (uint32_t i = first; ids->words && i < ids->n; i++)
+        ids->word[i] = begins;
 }
 
 /* Greedy, longest match first; a word with a part that is nowhere in the vocabulary is unknown as a whole. */
@@ -139,12 +152,15 @@ static void end_word(run *r)
         r->out->n = before;
         qp_ids_add(r->out, r->w->unk);
     }
+    note_word(r->out, before, r->begins);
     r->n = WORD_START_BYTES;
     r->characters = 0;
 }
 
 static void add_to_word(run *r, int32_t c)
 {
+    if (!r->characters)
+        r->begins = r->here;
     if (r->characters++ < LONGEST_WORD)
         r->n += (uint32_t)utf8proc_encode_char(c, (utf8proc_uint8_t *)r->word + r->n);
 }
@@ -332,9 +348,11 @@ void qp_wordpiece_run(const qp_wordpiece *w, qp_str text, uint32_t limit, qp_ids
     for (size_t i = 0; i < text.n && out->n - before < limit;) {
         int32_t c = (uint8_t)text.at[i], id;
         uint32_t skip;
+        r.here = (uint32_t)i;
         if (c == '[' && (skip = special_at(w, qp_str_slice(text, i, text.n), &id))) {
             end_word(&r);
             qp_ids_add(out, id);
+            note_word(out, out->n - !out->oom, r.here);
             i += skip;
         } else if (c < 128) {
             add_ascii(&r, (char)c);

@@ -6,11 +6,14 @@
 #include "base/map.h"
 #include "model/gguf.h"
 
-typedef struct qp_ids { /* a growing list of token ids; zero it before first use, free `at` */
+typedef struct qp_ids { /* a growing list of token ids; zero it before first use, free `at` (and `word`) */
     int32_t *at;
+    uint32_t *word; /* of each the byte its word begins at, QP_NO_WORD of special ones; null unless `words` */
     uint32_t n, cap;
-    bool oom; /* sticky */
+    bool words; /* set it before the first token is added */
+    bool oom;   /* sticky */
 } qp_ids;
+#define QP_NO_WORD UINT32_MAX
 void qp_ids_add(qp_ids *, int32_t id);
 bool qp_ids_room(qp_ids *, uint32_t n); /* for n more behind at[n]; false without memory */
 

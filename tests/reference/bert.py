@@ -1,6 +1,7 @@
 """A tiny BERT with random weights, and what PyTorch and HF tokenizers say about it: tests/reference/bert/.
 
-tiny.gguf has two layers and the oddest sizes that are allowed; tiny.jsonl holds its vectors, latents, scores and tokens.
+tiny.gguf has two layers and the oddest sizes that are allowed; tiny.jsonl holds its vectors, latents, scores and tokens, and of
+each text's thirds (bytes) the mean over the tokens whose word begins there.
 """
 import json
 import os
@@ -76,6 +77,23 @@ def write(model):
     w.close()
 
 
+def unit(rows):
+    mean = rows.mean(0)
+    return [round(v, 7) for v in (mean / mean.norm()).tolist()]
+
+
+def thirds(encoding, text, rows):
+    """[from, to, vector]; no vector where no word begins."""
+    begins = {}
+    for word, (a, _) in zip(encoding.word_ids, encoding.offsets):
+        begins.setdefault(word, len(text[:a].encode()))
+    n = len(text.encode())
+    for i in range(3):
+        a, b = n * i // 3, n * (i + 1) // 3
+        chosen = [k for k, word in enumerate(encoding.word_ids[:39]) if word is not None and a <= begins[word] < b]
+        yield [a, b, unit(rows[chosen]) if chosen else [0.0] * rows.shape[1]]
+
+
 def main():
     os.makedirs(HERE, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as f:
@@ -90,13 +108,12 @@ def main():
             return model.bert(**x).last_hidden_state[0], model(**x).logits.item()
 
         for text in TEXTS:
-            ids = tokenizer.encode(text).ids
+            encoding = tokenizer.encode(text)
+            ids = encoding.ids
             cut = ids[:1] + ids[1:-1][:38] + ids[-1:]
             rows, _ = run(cut, [0] * len(cut))
-            mean = rows.mean(0) / rows.mean(0).norm()
-            first = rows[0] / rows[0].norm()
-            out.write(json.dumps({"text": text, "ids": ids[1:-1], "mean": [round(v, 7) for v in mean.tolist()],
-                                  "first": [round(v, 7) for v in first.tolist()]}) + "\n")
+            out.write(json.dumps({"text": text, "ids": ids[1:-1], "mean": unit(rows), "first": unit(rows[:1]),
+                                  "spans": list(thirds(encoding, text, rows))}) + "\n")
         for query, text in PAIRS:
             q = tokenizer.encode(query).ids[1:-1][: 37 - 37 // 4]
             t = tokenizer.encode(text).ids[1:-1][: 37 - len(q)]

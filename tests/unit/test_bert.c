@@ -121,6 +121,37 @@ static void embeddings_are_those_of_pytorch(void **state)
     qp_model_close(first);
 }
 
+/* Of parts of a text, in the pass that makes the whole's. */
+static void spans_are_those_of_pytorch(void **state)
+{
+    (void)state;
+    qp_model *m = open_variant(1, -1, QP_EMBEDDER), *first = open_variant(2, -1, QP_EMBEDDER);
+    lines l = {0};
+    assert_null(first->embed_spans); /* its vectors are no means over tokens */
+    qp_model_close(first);
+    for (yyjson_val *line; (line = next_line(&l));) {
+        const qp_str text[] = {QP_STR("the walk"), member(line, "text"), QP_STR("graph")};
+        yyjson_val *spans = yyjson_obj_get(line, "spans"), *v;
+        qp_text_span span[5] = {{0, 0, 8}};
+        float out[3 * 36], alone[36], of_spans[5 * 36];
+        size_t i, most;
+        if (!spans)
+            continue;
+        yyjson_arr_foreach(spans, i, most, v)
+            span[1 + i] = (qp_text_span){1, (uint32_t)yyjson_get_uint(yyjson_arr_get(v, 0)),
+                                         (uint32_t)yyjson_get_uint(yyjson_arr_get(v, 1))};
+        span[4] = (qp_text_span){2, 5, 5};
+        assert_int_equal(m->embed_spans(m->self, text, 3, span, 5, out, of_spans, NULL), QP_OK);
+        assert_int_equal(m->embed(m->self, QP_PASSAGE, text + 1, 1, alone, NULL), QP_OK);
+        assert_memory_equal(alone, out + 36, sizeof alone);
+        yyjson_arr_foreach(spans, i, most, v)
+            assert_vector(yyjson_arr_get(v, 2), of_spans + (1 + i) * 36, 36, 3e-6);
+        for (i = 0; i < 36; i++)
+            assert_true(of_spans[4 * 36 + i] == 0); /* no word begins there */
+    }
+    qp_model_close(m);
+}
+
 static void latents_and_scores_are_those_of_pytorch(void **state)
 {
     (void)state;
@@ -387,6 +418,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tokens_are_those_of_hf),
         cmocka_unit_test(embeddings_are_those_of_pytorch),
+        cmocka_unit_test(spans_are_those_of_pytorch),
         cmocka_unit_test(the_other_families_are_those_of_pytorch),
         cmocka_unit_test(learned_terms_are_those_of_pytorch),
         cmocka_unit_test(latents_and_scores_are_those_of_pytorch),
