@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/vector.h"
 #include "ingest/resolve.h"
 #include "ingest/source.h"
 #include "ingest/weave.h"
@@ -27,12 +28,57 @@ typedef struct making {
     uint64_t *made; /* in the report */
 } making;
 
+/* Places that the model did not read, past its longest input, are read by themselves. */
+static qp_code embed_unread(const qp_model *m, const qp_str *text, const qp_text_span *span, uint32_t n, float *vectors,
+                            qp_arena *mem, qp_err *err)
+{
+    qp_str *part = qp_new(mem, qp_str, n + 1u);
+    uint32_t *of = qp_new(mem, uint32_t, n + 1u), unread = 0;
+    if (!part || !of)
+        return qp_oom(err);
+    for (uint32_t i = 0; i < n; i++)
+        if (!qp_is_there(vectors + (size_t)i * m->dim, m->dim)) {
+            part[unread] = qp_str_slice(text[span[i].text], span[i].from, span[i].to);
+            of[unread++] = i;
+        }
+    if (!unread)
+        return QP_OK;
+    float *own = qp_new(mem, float, (size_t)unread * m->dim);
+    qp_code code = own ? m->embed(m->self, QP_PASSAGE, part, unread, own, err) : qp_oom(err);
+    for (uint32_t i = 0; !code && i < unread; i++)
+        memcpy(vectors + (size_t)of[i] * m->dim, own + (size_t)i * m->dim, m->dim * sizeof *own);
+    return code;
+}
+
+/* Vectors of passages and, out of the same passes, of the places in them. */
+static qp_code embed_places(qp_job *job, const qp_pending *p, const qp_str *text, uint32_t n, float *vectors,
+                            qp_arena *mem, qp_err *err)
+{
+    const qp_model *m = job->embedder;
+    qp_place *place = NULL;
+    uint32_t k = 0;
+    qp_code code = qp_store_places(job->store, m->digest, p, n, &place, &k, mem, err);
+    if (code || !k)
+        return code ? code : m->embed(m->self, QP_PASSAGE, text, n, vectors, err);
+    qp_text_span *span = qp_new(mem, qp_text_span, k);
+    float *of_places = qp_new(mem, float, (size_t)k * m->dim);
+    if (!span || !of_places)
+        return qp_oom(err);
+    for (uint32_t i = 0; i < k; i++)
+        span[i] = (qp_text_span){place[i].passage, place[i].from, place[i].to};
+    code = m->embed_spans(m->self, text, n, span, k, vectors, of_places, err);
+    code = code ? code : embed_unread(m, text, span, k, of_places, mem, err);
+    return code ? code : qp_store_place_vectors(job->store, m->digest, m->dim, place, k, of_places, err);
+}
+
 static qp_code make_vectors(qp_job *job, const qp_pending *p, const qp_str *text, uint32_t n, qp_arena *mem,
                             qp_err *err)
 {
     const qp_model *m = job->embedder;
     float *vectors = qp_new(mem, float, (size_t)n * m->dim);
-    qp_code code = vectors ? m->embed(m->self, QP_PASSAGE, text, n, vectors, err) : qp_oom(err);
+    qp_code code = !vectors         ? qp_oom(err)
+                   : m->embed_spans ? embed_places(job, p, text, n, vectors, mem, err)
+                                    : m->embed(m->self, QP_PASSAGE, text, n, vectors, err);
     return code ? code : qp_store_vectors(job->store, m->digest, m->dim, p, n, vectors, err);
 }
 
@@ -134,6 +180,7 @@ static qp_code weaving_of(qp_job *job, qp_weaving *out, qp_err *err)
                                  : !strcmp(r->spans, "names") ? QP_WEAVE_NAMES
                                                               : QP_WEAVE_BOTH,
                         .prompt = r->relations_prompt,
+                        .places = !strcmp(r->facts, "pooled") && job->embedder && job->embedder->embed_spans,
                         .ask_nothing = job->options->dry_run};
     if (!strcmp(r->graph, "auto")) {
         code = qp_store_linked(job->store, &linked, err);
@@ -167,6 +214,12 @@ static qp_code weave_all(qp_job *job, qp_err *err)
     r->writer_remembered = woven.remembered;
     r->writer_dropped = woven.dropped;
     r->prompt_tokens = woven.prompt_tokens;
+    if (how.extract && job->embedder && !how.places && strcmp(job->reading.facts, "embedded"))
+        qp_job_warn(
+            job,
+            "%s gives no vectors of tokens to pool: %llu entities and %llu facts of the texts are embedded one by "
+            "one; -o facts=embedded takes note of it",
+            job->embedder->name, (unsigned long long)woven.entities, (unsigned long long)woven.triples);
     return woven.mentions ? qp_job_tell(job, "weave", NULL, true, err) : QP_OK;
 }
 

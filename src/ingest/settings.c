@@ -38,6 +38,11 @@ static const qp_opt options[] = {
      QP_ENUM, OPTION(relations), "words", 0, 0, "words|writer"},
     {"relations_prompt", "a file with {text} and {entities}; not set: prompts/relations.txt", QP_TEXT,
      OPTION(relations_prompt), "", 0, 0, NULL},
+    {"facts",
+     "vectors of what is drawn out of texts: pooled from the tokens of the passages it stands in, made with the "
+     "passages, or "
+     "embedded as texts of their own",
+     QP_ENUM, OPTION(facts), "pooled", 0, 0, "pooled|embedded"},
     {"phi", "entities of a larger cosine are joined as synonyms; 1: none", QP_FLOAT, OPTION(phi), "0.8", 0, 1, NULL},
     {"names", "entities are found by the words of their names, too", QP_ENUM, OPTION(names), "yes", 0, 0, "yes|no"},
     {"partition", "keep communities of the graph: ppr and lego within=partition", QP_ENUM, OPTION(partition), "no", 0,
@@ -58,8 +63,8 @@ const qp_op *qp_ingest_options(void)
 qp_code qp_reading_load(qp_store *store, const qp_setting *given, size_t n, qp_reading *out, qp_arena *a, qp_err *err)
 {
     static const char *const shared[] = {
-        "chunk", "chunk_size", "overlap", "language",  "triples",          "names", "graph",     "b",
-        "tau",   "er",         "spans",   "relations", "relations_prompt", "phi",   "partition", "walks"};
+        "chunk", "chunk_size", "overlap",   "language",         "triples", "names", "graph",     "b",    "tau",
+        "er",    "spans",      "relations", "relations_prompt", "facts",   "phi",   "partition", "walks"};
     enum { SHARED = sizeof shared / sizeof *shared };
     qp_setting *all = qp_new(a, qp_setting, n + SHARED);
     size_t m = 0;
@@ -103,6 +108,7 @@ qp_code qp_reading_keep(qp_store *store, const qp_reading *out, qp_err *err)
     code = code ? code : qp_store_set(store, "spans", out->spans, err);
     code = code ? code : qp_store_set(store, "relations", out->relations, err);
     code = code ? code : qp_store_set(store, "relations_prompt", out->relations_prompt, err);
+    code = code ? code : qp_store_set(store, "facts", out->facts, err);
     snprintf(number, sizeof number, "%lld", (long long)out->b);
     code = code ? code : qp_store_set(store, "b", number, err);
     snprintf(number, sizeof number, "%.17g", out->tau);

@@ -13,6 +13,7 @@ typedef struct qp_reading {
     const char *language, *include, *exclude, *format, *references, *triples, *names, *partition, *walks;
     const char *graph, *er, *spans; /* "auto", "text", "links"; "relative", "literal"; "both", "ngrams", "names" */
     const char *relations, *relations_prompt; /* "words", "writer"; a file, or "" */
+    const char *facts;                        /* "pooled", "embedded" */
     int64_t b;
     double tau, phi;
 } qp_reading;

@@ -44,14 +44,31 @@ static qp_code rank_keys(const qp_map *map, uint32_t **order, uint32_t **rank, q
     return QP_OK;
 }
 
-static int by_place(const void *a, const void *b)
+static int compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_place(struct place a, struct place b)
+{
+    int passage = compare(a.passage, b.passage);
+    return passage ? passage : compare(a.from, b.from);
+}
+
+/* Where there are places, by passage: rows of documents tell their history. */
+static int by_chunk(const void *a, const void *b)
 {
     const struct mention *x = a, *y = b;
-    if (x->entity != y->entity)
-        return x->entity < y->entity ? -1 : 1;
-    if (x->document != y->document)
-        return x->document < y->document ? -1 : 1;
-    return (x->chunk > y->chunk) - (x->chunk < y->chunk);
+    int order = compare(x->entity, y->entity);
+    order = order ? order : compare(x->at.passage, y->at.passage);
+    order = order ? order : compare((uint64_t)x->document, (uint64_t)y->document);
+    return order ? order : compare(x->chunk, y->chunk);
+}
+
+static int by_mention(const void *a, const void *b)
+{
+    int chunk = by_chunk(a, b);
+    return chunk ? chunk : by_place(((const struct mention *)a)->at, ((const struct mention *)b)->at);
 }
 
 static int by_ends(const void *a, const void *b)
@@ -64,12 +81,18 @@ static int by_ends(const void *a, const void *b)
     return (x->relation > y->relation) - (x->relation < y->relation);
 }
 
-/* Sorted; equal facts as one that weighs what they weigh together, equal mentions as one. */
+static int by_fact(const void *a, const void *b)
+{
+    int ends = by_ends(a, b);
+    return ends ? ends : by_place(((const struct fact *)a)->at, ((const struct fact *)b)->at);
+}
+
+/* Sorted; equal facts as one, at the first of their places, that weighs what they weigh together, equal mentions as one. */
 static void sort_and_join(qp_weave_work *w)
 {
     size_t n = 0;
     if (w->n_facts)
-        qsort(w->fact, w->n_facts, sizeof *w->fact, by_ends);
+        qsort(w->fact, w->n_facts, sizeof *w->fact, by_fact);
     for (size_t i = 0; i < w->n_facts; i++)
         if (n && !by_ends(&w->fact[i], &w->fact[n - 1]))
             w->fact[n - 1].weight += w->fact[i].weight;
@@ -78,9 +101,9 @@ static void sort_and_join(qp_weave_work *w)
     w->n_facts = n;
     n = 0;
     if (w->n_mentions)
-        qsort(w->mention, w->n_mentions, sizeof *w->mention, by_place);
+        qsort(w->mention, w->n_mentions, sizeof *w->mention, by_mention);
     for (size_t i = 0; i < w->n_mentions; i++)
-        if (!n || by_place(&w->mention[i], &w->mention[n - 1]))
+        if (!n || by_chunk(&w->mention[i], &w->mention[n - 1]))
             w->mention[n++] = w->mention[i];
     w->n_mentions = n;
 }
@@ -110,6 +133,56 @@ static qp_code put_all(qp_weave_work *w, qp_graph_put *put, const uint32_t *rela
     return code;
 }
 
+static qp_code put_place(const qp_weave_work *w, qp_graph_put *put, qp_str text, struct place at, qp_err *err)
+{
+    const size_t digest = (size_t)at.passage * QP_WEAVE_DIGEST;
+    const qp_str passage = qp_str_slice(qp_buf_view(&w->passages), digest, digest + QP_WEAVE_DIGEST);
+    return at.to ? qp_graph_place(put, text, passage, at.from, at.to, err) : QP_OK;
+}
+
+/* A relation has the first of its facts' places; one that is called like an entity is that text. */
+static qp_code put_relation_places(const qp_weave_work *w, qp_graph_put *put, const uint32_t *relations, qp_err *err)
+{
+    size_t n = qp_map_size(w->relations);
+    struct place *first = calloc(n + 1, sizeof *first);
+    qp_code code = first ? QP_OK : qp_oom(err);
+    for (size_t i = 0; !code && i < w->n_facts; i++) {
+        const struct fact *f = &w->fact[i];
+        if (f->words.to && (!first[f->relation].to || by_place(f->words, first[f->relation]) < 0))
+            first[f->relation] = f->words;
+    }
+    for (size_t i = 0; !code && i < n; i++) {
+        qp_str name = qp_map_key(w->relations, relations[i]);
+        if (!qp_map_get(w->names, name))
+            code = put_place(w, put, name, first[i], err);
+    }
+    free(first);
+    return code;
+}
+
+/* Where the graph's texts have their vectors from: the first passage that has them. Entities of other graphs are texts of
+ * those. */
+static qp_code put_places(const qp_weave_work *w, qp_graph_put *put, const uint32_t *relations,
+                          const uint32_t *entities, qp_err *err)
+{
+    qp_buf text = {0};
+    qp_code code = put_relation_places(w, put, relations, err);
+    for (size_t i = 0; !code && i < w->n_mentions; i++) {
+        const struct mention *m = &w->mention[i];
+        if (entities[m->entity] >= w->given && (!i || m[-1].entity != m->entity))
+            code = put_place(w, put, qp_map_key(w->names, entities[m->entity]), m->at, err);
+    }
+    for (size_t i = 0; !code && i < w->n_facts; i++) {
+        const struct fact *f = &w->fact[i];
+        qp_buf_clear(&text);
+        qp_triple_text(&text, qp_map_key(w->names, entities[f->head]), qp_map_key(w->relations, relations[f->relation]),
+                       qp_map_key(w->names, entities[f->tail]));
+        code = text.oom ? qp_oom(err) : put_place(w, put, qp_buf_view(&text), f->at, err);
+    }
+    qp_buf_free(&text);
+    return code;
+}
+
 static qp_code put_graph(qp_weave_work *w, qp_digest digest, qp_woven *out, qp_err *err)
 {
     uint32_t *entities = NULL, *entity_rank = NULL, *relations = NULL, *relation_rank = NULL, *place = NULL;
@@ -120,7 +193,8 @@ static qp_code put_graph(qp_weave_work *w, qp_digest digest, qp_woven *out, qp_e
         code = qp_oom(err);
     for (size_t i = 0; !code && i < w->n_facts; i++) {
         struct fact *f = &w->fact[i];
-        *f = (struct fact){entity_rank[f->head], entity_rank[f->tail], relation_rank[f->relation], f->weight};
+        *f = (struct fact){
+            entity_rank[f->head], entity_rank[f->tail], relation_rank[f->relation], f->weight, f->at, f->words};
     }
     for (size_t i = 0; !code && i < w->n_mentions; i++)
         w->mention[i].entity = entity_rank[w->mention[i].entity];
@@ -128,8 +202,12 @@ static qp_code put_graph(qp_weave_work *w, qp_digest digest, qp_woven *out, qp_e
         sort_and_join(w);
         code = qp_graph_begin(w->store, QP_WEAVE_SOURCE, qp_str_of(digest.hex), &put, NULL, err);
     }
-    if (put)
-        code = qp_graph_end(put, put_all(w, put, relations, entities, place, err), err);
+    if (put) {
+        code = put_all(w, put, relations, entities, place, err);
+        if (!code && w->how->places)
+            code = put_places(w, put, relations, entities, err);
+        code = qp_graph_end(put, code, err);
+    }
     *out = w->counts;
     out->entities = qp_map_size(w->names) - w->given;
     out->relations = qp_map_size(w->relations);
@@ -155,8 +233,8 @@ static qp_code add_graph_digest(qp_weave_work *w, qp_digest *digest, bool *other
     *others = false;
     if (w->how->writer)
         qp_buf_fmt(&all, "%s %s ", w->how->writer->digest, qp_digest_of(qp_buf_view(&w->prompt)).hex);
-    qp_buf_fmt(&all, "weave 1 %d %u %.17g %d %d %s", w->how->extract, w->how->b, w->how->tau, w->how->literal,
-               w->how->spans, digest->hex);
+    qp_buf_fmt(&all, "weave 1 %d %u %.17g %d %d %s%s", w->how->extract, w->how->b, w->how->tau, w->how->literal,
+               w->how->spans, digest->hex, w->how->places ? " places" : "");
     for (size_t i = 0; !code && i < n; i++)
         if (!qp_str_eq(rows[i].source, QP_WEAVE_SOURCE)) {
             qp_buf_fmt(&all, " %lld", (long long)rows[i].row); /* a graph that is read anew has another row */
@@ -205,6 +283,7 @@ static void let_go(qp_weave_work *w)
     qp_table_free(&w->runs);
     qp_map_free(w->names);
     qp_map_free(w->relations);
+    qp_buf_free(&w->passages);
     free(w->mention);
     free(w->fact);
 }

@@ -32,6 +32,7 @@ typedef struct qp_weaving {
     bool literal;
     const qp_model *writer; /* says what relates a chunk's entities; null: the words between them do */
     const char *prompt;     /* a file with {text} and {entities}; null: prompts/relations.txt */
+    bool places;            /* note where entities and facts stand, to have their vectors from there */
     bool ask_nothing;       /* count what would be asked: no relations then */
     enum { QP_WEAVE_BOTH, QP_WEAVE_NGRAMS, QP_WEAVE_NAMES } spans;
 } qp_weaving;

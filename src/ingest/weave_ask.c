@@ -45,7 +45,7 @@ static qp_code take_line(qp_weave_work *w, size_t n, qp_str line, qp_err *err)
         w->counts.dropped++;
         return QP_OK;
     }
-    return qp_weave_fact(w, from, relation, to, err);
+    return qp_weave_fact(w, from, relation, to, (struct place){0}, (struct place){0}, err);
 }
 
 static qp_code take_answer(qp_weave_work *w, size_t n, qp_str said, qp_err *err)

@@ -116,13 +116,30 @@ static bool next_name(const qp_weave_work *w, size_t i, size_t *n, uint64_t *has
     return false;
 }
 
-static qp_code add_mention(qp_weave_work *w, uint32_t entity, const qp_passage *p, qp_err *err)
+/* Words [first, last] of the chunk at hand, where it lies in what its passage is found by. */
+static struct place place_of(const qp_weave_work *w, size_t first, size_t last)
+{
+    size_t from = w->word[first].from, to = w->word[last].to;
+    if (!w->how->places)
+        return (struct place){0};
+    if (w->title && from >= w->title) { /* the text, behind a title and two line ends */
+        from = from - w->title - 2 + w->text_at;
+        to = to - w->title - 2 + w->text_at;
+    } else if (!w->title) {
+        from += w->text_at;
+        to += w->text_at;
+    }
+    return (struct place){(uint32_t)(w->passages.n / QP_WEAVE_DIGEST) - 1, (uint32_t)from, (uint32_t)to};
+}
+
+static qp_code add_mention(qp_weave_work *w, const struct found *name, const qp_passage *p, qp_err *err)
 {
     struct mention *more = qp_array_room(w->mention, w->n_mentions, &w->cap_mentions, sizeof *more);
     if (!more)
         return qp_oom(err);
     w->mention = more;
-    more[w->n_mentions++] = (struct mention){entity, p->chunk, p->document};
+    more[w->n_mentions++] =
+        (struct mention){name->entity, p->chunk, p->document, place_of(w, name->at, name->at + name->n - 1)};
     return QP_OK;
 }
 
@@ -145,7 +162,8 @@ static qp_str words_between(qp_weave_work *w, const struct found *a, const struc
     return qp_buf_view(&w->scratch);
 }
 
-qp_code qp_weave_fact(qp_weave_work *w, uint32_t head, qp_str relation, uint32_t tail, qp_err *err)
+qp_code qp_weave_fact(qp_weave_work *w, uint32_t head, qp_str relation, uint32_t tail, struct place at,
+                      struct place words, qp_err *err)
 {
     bool added;
     uint64_t *slot = qp_map_put(w->relations, relation, &added);
@@ -155,7 +173,7 @@ qp_code qp_weave_fact(qp_weave_work *w, uint32_t head, qp_str relation, uint32_t
     if (added)
         *slot = qp_map_size(w->relations) - 1;
     w->fact = more;
-    more[w->n_facts++] = (struct fact){head, tail, (uint32_t)*slot, 1};
+    more[w->n_facts++] = (struct fact){head, tail, (uint32_t)*slot, 1, at, words};
     return QP_OK;
 }
 
@@ -172,26 +190,45 @@ static qp_code note_here(qp_weave_work *w, uint32_t entity, qp_err *err)
     return QP_OK;
 }
 
+/* What stands between two entities that follow one another relates them. */
+static qp_code relate(qp_weave_work *w, const struct found *a, const struct found *b, qp_err *err)
+{
+    size_t first = a->at + a->n, n = b->at - first;
+    return qp_weave_fact(w, a->entity, words_between(w, a, b), b->entity, place_of(w, a->at, b->at + b->n - 1),
+                         n ? place_of(w, first, first + (n < QP_WEAVE_WORDS ? n : QP_WEAVE_WORDS) - 1)
+                           : (struct place){0},
+                         err);
+}
+
+static qp_code begin_passage(qp_weave_work *w, const qp_passage *p, qp_err *err)
+{
+    w->n_here = 0;
+    w->title = (uint32_t)p->title.n;
+    w->text_at = p->text_at;
+    if (w->how->places)
+        qp_buf_str(&w->passages, p->digest);
+    return w->passages.oom ? qp_oom(err) : qp_weave_cut(w, p, err);
+}
+
 static qp_code find_in_chunk(void *ctx, const qp_passage *p, qp_err *err)
 {
     qp_weave_work *w = ctx;
     struct found before = {UINT32_MAX, 0, 0};
-    w->n_here = 0;
     size_t free_from = 0; /* words before it are an entity of a relation already */
-    qp_code code = qp_weave_cut(w, p, err);
+    qp_code code = begin_passage(w, p, err);
     for (size_t i = 0; !code && i < w->n_words; i++) {
         struct found name, longest = {.n = 0};
         uint64_t hash = 0;
         bool parted = false;
         for (size_t n = 0; !code && next_name(w, i, &n, &hash, &parted, &name); longest = name)
-            code = add_mention(w, name.entity, p, err);
+            code = add_mention(w, &name, p, err);
         if (code || !w->how->extract || !longest.n || i < free_from)
             continue;
         if (w->how->writer)
             code = note_here(w, longest.entity, err);
         else if (before.entity != UINT32_MAX && before.entity != longest.entity &&
                  w->word[before.at].sentence == w->word[i].sentence)
-            code = qp_weave_fact(w, before.entity, words_between(w, &before, &longest), longest.entity, err);
+            code = relate(w, &before, &longest, err);
         before = longest;
         free_from = i + longest.n;
     }

@@ -8,16 +8,23 @@
 #include "ingest/weave.h"
 #include "text/phrase.h"
 
+enum { QP_WEAVE_DIGEST = 32 };
 #define QP_WEAVE_SOURCE QP_STR("quipu:text") /* no path: sources of other graphs begin with "/" */
+
+struct place { /* bytes of what a passage is found by; to = 0: none */
+    uint32_t passage, from, to;
+};
 
 struct mention {
     uint32_t entity, chunk;
     int64_t document;
+    struct place at;
 };
 
 struct fact {
     uint32_t head, tail, relation; /* in order of arrival; then places in the order of names */
     float weight;
+    struct place at, words; /* from head to tail; between them */
 };
 typedef struct qp_weave_work {
     qp_store *store;
@@ -30,9 +37,11 @@ typedef struct qp_weave_work {
     qp_buf text; /* of a chunk: title and text */
     const qp_word *word;
     size_t n_words;
-    qp_map *names;  /* of entities; those of other graphs first */
-    uint32_t given; /* how many */
-    qp_table runs;  /* hash of a run of words -> 2 x (entity + 1), 0 for none; + 1 if a longer run begins so */
+    qp_buf passages;         /* digests, QP_WEAVE_DIGEST bytes each: those that places are in */
+    uint32_t title, text_at; /* of the chunk at hand: bytes of its title, place of its text in what it is found by */
+    qp_map *names;           /* of entities; those of other graphs first */
+    uint32_t given;          /* how many */
+    qp_table runs;           /* hash of a run of words -> 2 x (entity + 1), 0 for none; + 1 if a longer run begins so */
     qp_map *relations;
     struct mention *mention;
     size_t n_mentions, cap_mentions;
@@ -53,7 +62,9 @@ qp_code qp_weave_given(qp_weave_work *, qp_err *);
 /* A run of words becomes the name of an entity, unless another of the same words was given. */
 qp_code qp_weave_name(qp_weave_work *, qp_str name, const qp_word *, size_t n, qp_err *);
 bool qp_weave_named(const qp_weave_work *, uint64_t run); /* by its hash */
-qp_code qp_weave_fact(qp_weave_work *, uint32_t head, qp_str relation, uint32_t tail, qp_err *);
+/* It stands at the places, if they are any. */
+qp_code qp_weave_fact(qp_weave_work *, uint32_t head, qp_str relation, uint32_t tail, struct place at,
+                      struct place words, qp_err *);
 /* What the writer says of the entities `here`. */
 qp_code qp_weave_ask(qp_weave_work *, qp_err *);
 /* All mentions and facts. */

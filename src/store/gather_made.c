@@ -102,14 +102,19 @@ static qp_code count_terms(void *ctx, sqlite3_stmt *stmt, qp_err *err)
     return code;
 }
 
-/* What a model made of a text, or nothing; until the next call. */
+/* What a model made of a text, or nothing; until the next call. A vector may be that of the text's place in a passage. */
 static qp_code look_up(qp_gathering *p, const char *digest, qp_str model, qp_str *value, bool *found, qp_err *err)
 {
-    sqlite3_stmt *stmt = qp_truth_use(p->store, "SELECT value FROM vector WHERE digest = ? AND model = ?", err);
+    sqlite3_stmt *stmt = qp_truth_use(
+        p->store,
+        "SELECT value FROM vector WHERE digest = coalesce((SELECT digest FROM place WHERE text = ?1 AND ?3),"
+        " ?1) AND model = ?2",
+        err);
     if (!stmt)
         return QP_STORE;
     qp_truth_bind(stmt, 1, qp_str_of(digest));
     qp_truth_bind(stmt, 2, model);
+    sqlite3_bind_int(stmt, 3, qp_str_eq(model, p->model));
     int rc = sqlite3_step(stmt);
     *found = rc == SQLITE_ROW;
     if (*found) {

@@ -1,6 +1,7 @@
 #include "store/graph.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "store/truth.h"
@@ -187,6 +188,27 @@ qp_code qp_graph_mention(qp_graph_put *g, uint32_t entity, int64_t document, uin
     qp_buf_add(&g->piece, numbers, sizeof numbers);
     qp_buf_add(&g->piece, &document, sizeof document);
     return code;
+}
+
+qp_code qp_graph_place(qp_graph_put *g, qp_str text, qp_str passage, uint32_t from, uint32_t to, qp_err *err)
+{
+    sqlite3_stmt *stmt = qp_truth_use(g->store,
+                                      "INSERT OR IGNORE INTO place(text, graph, digest, passage, start, stop)"
+                                      " VALUES (?, ?, ?, ?, ?, ?)",
+                                      err);
+    if (!stmt)
+        return QP_STORE;
+    char span[24];
+    int n = snprintf(span, sizeof span, "%u %u", from, to);
+    const qp_str parts[] = {passage, {span, (size_t)n}};
+    const qp_digest of_text = qp_digest_of(text), digest = qp_digest_parts(parts, 2);
+    qp_truth_bind(stmt, 1, qp_str_of(of_text.hex));
+    sqlite3_bind_int64(stmt, 2, g->row);
+    qp_truth_bind(stmt, 3, qp_str_of(digest.hex));
+    qp_truth_bind(stmt, 4, passage);
+    sqlite3_bind_int64(stmt, 5, from);
+    sqlite3_bind_int64(stmt, 6, to);
+    return qp_truth_run(g->store, stmt, err);
 }
 
 static qp_code put_counts(qp_graph_put *g, qp_err *err)

@@ -20,6 +20,9 @@ qp_code qp_graph_triple(qp_graph_put *, uint32_t head, uint32_t relation, uint32
                         qp_err *);
 /* Of a graph drawn from the index's own texts: the entity stands in this chunk. After all triples, in any order. */
 qp_code qp_graph_mention(qp_graph_put *, uint32_t entity, int64_t document, uint32_t chunk, qp_err *);
+/* A text of the graph (an entity, a relation, a triple as text) has its vector from here, not from a model that reads it:
+ * bytes [from, to) of what the passage of that digest is found by. The first place that a text is given counts. */
+qp_code qp_graph_place(qp_graph_put *, qp_str text, qp_str passage, uint32_t from, uint32_t to, qp_err *);
 /* Commits if code is QP_OK, else everything is as before; frees it, and gives code or its own error back. */
 qp_code qp_graph_end(qp_graph_put *, qp_code code, qp_err *);
 

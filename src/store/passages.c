@@ -29,8 +29,12 @@ static qp_code take_passage(void *ctx, sqlite3_stmt *stmt, qp_err *err)
                        "%s/truth.db: is damaged: a chunk lies outside its text: restore a copy, or remove the folder "
                        "and index again",
                        r->store->dir);
-    const qp_passage p = {document, (uint32_t)sqlite3_column_int64(stmt, 3), qp_buf_view(&r->title),
-                          qp_str_slice(qp_buf_view(&r->text), from, to)};
+    const qp_passage p = {document,
+                          (uint32_t)sqlite3_column_int64(stmt, 3),
+                          qp_buf_view(&r->title),
+                          qp_str_slice(qp_buf_view(&r->text), from, to),
+                          qp_truth_column(stmt, 6),
+                          (uint32_t)(sqlite3_column_int64(stmt, 7) - (int64_t)(to - from))};
     return code ? code : r->fn(r->ctx, &p, err);
 }
 
@@ -40,7 +44,8 @@ qp_code qp_store_passages(qp_store *s, qp_passage_fn fn, void *ctx, qp_err *err)
     qp_code code =
         qp_truth_each(s,
                       qp_truth_use(s,
-                                   "SELECT d.row, d.title, d.bytes, c.ordinal, c.start, c.stop FROM document d"
+                                   "SELECT d.row, d.title, d.bytes, c.ordinal, c.start, c.stop, c.digest, c.bytes"
+                                   " FROM document d"
                                    " JOIN chunk c ON c.document = d.row ORDER BY d.key, c.ordinal",
                                    err),
                       take_passage, &r, err);

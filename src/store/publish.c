@@ -120,13 +120,15 @@ qp_code qp_store_publish(qp_store *s, const qp_watch *watch, qp_err *err)
     /* Vectors of texts that are in no document any more go, so that a removed text leaves nothing behind. */
     code = qp_truth_enter(s, err);
     if (!code)
-        code = qp_truth_leave(s,
-                              qp_truth_exec(s,
-                                            "DELETE FROM vector WHERE NOT EXISTS"
-                                            " (SELECT 1 FROM chunk WHERE chunk.digest = vector.digest) AND NOT EXISTS"
-                                            " (SELECT 1 FROM graph_text g WHERE g.digest = vector.digest)",
-                                            err),
-                              err);
+        code =
+            qp_truth_leave(s,
+                           qp_truth_exec(s,
+                                         "DELETE FROM vector WHERE NOT EXISTS"
+                                         " (SELECT 1 FROM chunk WHERE chunk.digest = vector.digest) AND NOT EXISTS"
+                                         " (SELECT 1 FROM graph_text g WHERE g.digest = vector.digest) AND NOT EXISTS"
+                                         " (SELECT 1 FROM place p WHERE p.digest = vector.digest)",
+                                         err),
+                           err);
     if (code)
         return code;
     qp_gathering p = {.store = s, .watch = watch, .mem = qp_arena_new(), .began = qp_now_ms()};

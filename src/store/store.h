@@ -68,6 +68,8 @@ typedef struct qp_passage { /* strings live for the call */
     int64_t document;       /* its row */
     uint32_t chunk;
     qp_str title, text;
+    qp_str digest;    /* of what it is found by (qp_indexed_text) ... */
+    uint32_t text_at; /* ... and the byte there at which `text` begins */
 } qp_passage;
 typedef qp_code (*qp_passage_fn)(void *ctx, const qp_passage *, qp_err *);
 qp_code qp_store_passages(qp_store *, qp_passage_fn, void *ctx, qp_err *); /* by document key, then place */
@@ -96,6 +98,18 @@ qp_code qp_store_pending(qp_store *, qp_made, const char *model, uint32_t n, qp_
 qp_code qp_store_terms(qp_store *, const char *model, const qp_pending *, uint32_t n, const qp_sparse *, qp_err *);
 qp_code qp_store_vectors(qp_store *, const char *model, uint32_t dim, const qp_pending *, uint32_t n, const float *,
                          qp_err *);
+
+/* A text of a graph that was drawn out of passages may have its vector from where it stands in one (qp_graph_place): it is
+ * made with the passage's (embed_spans of a model). A passage is pending, too, while one of its places is. */
+typedef struct qp_place {
+    uint32_t passage, from, to; /* of the pending ones; bytes of its text */
+    char digest[33];
+} qp_place;
+/* Those of these passages for which this model has made nothing yet, passage by passage; in the arena. */
+qp_code qp_store_places(qp_store *, const char *model, const qp_pending *, uint32_t n, qp_place **, uint32_t *n_out,
+                        qp_arena *, qp_err *);
+qp_code qp_store_place_vectors(qp_store *, const char *model, uint32_t dim, const qp_place *, uint32_t n, const float *,
+                               qp_err *);
 
 /* The shape of what the attention heads gave: kept with it. */
 qp_code qp_store_heads(qp_store *, uint32_t heads, uint32_t head_dim, qp_err *);

@@ -33,13 +33,15 @@ static qp_code list_text(struct listing *l, qp_str text, qp_err *err)
     sqlite3_stmt *stmt = code ? NULL
                               : qp_truth_use(l->s,
                                              "INSERT OR IGNORE INTO temp.pending(digest, text) SELECT ?1, ?2 WHERE NOT"
-                                             " EXISTS (SELECT 1 FROM vector WHERE digest = ?1 AND model = ?3)",
+                                             " EXISTS (SELECT 1 FROM vector WHERE digest = ?1 AND model = ?3) AND NOT"
+                                             " (?4 AND EXISTS (SELECT 1 FROM place p WHERE p.text = ?1))",
                                              err);
     if (!stmt)
         return code ? code : QP_STORE;
     qp_truth_bind(stmt, 1, qp_str_of(digest.hex));
     qp_truth_bind(stmt, 2, text);
     qp_truth_bind(stmt, 3, qp_str_of(l->model));
+    sqlite3_bind_int(stmt, 4, l->what == QP_MADE_VECTOR);
     return qp_truth_run(l->s, stmt, err);
 }
 
@@ -116,12 +118,15 @@ static qp_code list_pending(qp_store *s, qp_made what, const char *model, qp_err
         s,
         "INSERT INTO temp.pending(digest, document, ordinal)"
         " SELECT digest, document, min(ordinal) FROM chunk c WHERE NOT EXISTS" /* one min(): the rest is of its row */
-        "  (SELECT 1 FROM vector v WHERE v.digest = c.digest AND v.model = ?)"
+        "  (SELECT 1 FROM vector v WHERE v.digest = c.digest AND v.model = ?1)"
+        " OR (?2 AND EXISTS (SELECT 1 FROM place p WHERE p.passage = c.digest AND NOT EXISTS"
+        "  (SELECT 1 FROM vector v WHERE v.digest = p.digest AND v.model = ?1)))"
         " GROUP BY digest ORDER BY bytes DESC, digest",
         err);
     if (!stmt)
         return QP_STORE;
     qp_truth_bind(stmt, 1, qp_str_of(model));
+    sqlite3_bind_int(stmt, 2, what == QP_MADE_VECTOR);
     code = qp_truth_run(s, stmt, err);
     if (!code)
         code = list_graph_texts(s, what, model, err);
@@ -259,24 +264,47 @@ qp_code qp_store_pending(qp_store *s, qp_made what, const char *model, uint32_t 
     return code || head.n || !n ? code : note_done(s, what, model, err);
 }
 
-static qp_code keep(qp_store *s, const char *model, const qp_pending *p, qp_str value, qp_err *err)
+static qp_code keep(qp_store *s, const char *model, const char *digest, qp_str value, qp_err *err)
 {
     sqlite3_stmt *stmt = qp_truth_use(s, "INSERT OR REPLACE INTO vector(digest, model, value) VALUES (?, ?, ?)", err);
     if (!stmt)
         return QP_STORE;
-    qp_truth_bind(stmt, 1, qp_str_of(p->digest));
+    qp_truth_bind(stmt, 1, qp_str_of(digest));
     qp_truth_bind(stmt, 2, qp_str_of(model));
     sqlite3_bind_blob64(stmt, 3, value.at, value.n, SQLITE_STATIC);
-    qp_code code = qp_truth_run(s, stmt, err);
+    return qp_truth_run(s, stmt, err);
+}
+
+static qp_code keep_pending(qp_store *s, const char *model, const qp_pending *p, qp_str value, qp_err *err)
+{
+    qp_code code = keep(s, model, p->digest, value, err);
     if (code || strcmp(s->pending, model))
         return code;
-    stmt = qp_truth_use(s, "DELETE FROM temp.pending WHERE digest = ?", err);
+    sqlite3_stmt *stmt = qp_truth_use(s, "DELETE FROM temp.pending WHERE digest = ?", err);
     if (!stmt)
         return QP_STORE;
     qp_truth_bind(stmt, 1, qp_str_of(p->digest));
     code = qp_truth_run(s, stmt, err);
     s->left -= code ? 0 : sqlite3_changes64(s->db);
     return code;
+}
+
+qp_code qp_store_place_vectors(qp_store *s, const char *model, uint32_t dim, const qp_place *p, uint32_t n,
+                               const float *v, qp_err *err)
+{
+    for (size_t i = 0; i < (size_t)n * dim; i++)
+        if (!isfinite(v[i]))
+            return qp_fail(
+                err, QP_MODEL,
+                "the embedder gave a part of a passage a vector with a number that is not finite: index with "
+                "-o facts=embedded, or try another model");
+    qp_code code = qp_truth_enter(s, err);
+    if (code)
+        return code;
+    s->changed = true;
+    for (uint32_t i = 0; !code && i < n; i++)
+        code = keep(s, model, p[i].digest, (qp_str){(const char *)(v + (size_t)i * dim), dim * sizeof *v}, err);
+    return qp_truth_leave(s, code, err);
 }
 
 qp_code qp_store_vectors(qp_store *s, const char *model, uint32_t dim, const qp_pending *p, uint32_t n, const float *v,
@@ -293,7 +321,7 @@ qp_code qp_store_vectors(qp_store *s, const char *model, uint32_t dim, const qp_
         return code;
     s->changed = true;
     for (uint32_t i = 0; !code && i < n; i++)
-        code = keep(s, model, &p[i], (qp_str){(const char *)(v + (size_t)i * dim), dim * sizeof *v}, err);
+        code = keep_pending(s, model, &p[i], (qp_str){(const char *)(v + (size_t)i * dim), dim * sizeof *v}, err);
     return qp_truth_leave(s, code, err);
 }
 
@@ -323,7 +351,8 @@ qp_code qp_store_terms(qp_store *s, const char *model, const qp_pending *p, uint
     for (uint32_t i = 0; !code && i < n; i++) {
         code = encode_terms(&terms[i], &p[i], &value, err);
         if (!code)
-            code = keep(s, model, &p[i], value.n ? qp_buf_view(&value) : QP_STR(""), err); /* a null would be NULL */
+            code = keep_pending(s, model, &p[i], value.n ? qp_buf_view(&value) : QP_STR(""),
+                                err); /* a null would be NULL */
     }
     qp_buf_free(&value);
     return qp_truth_leave(s, code, err);
@@ -334,10 +363,11 @@ qp_code qp_store_complete(qp_store *s, bool *all, qp_err *err)
     int64_t yes = 0;
     qp_code code = qp_truth_number(
         s,
-        "SELECT NOT EXISTS (SELECT 1 FROM state m, (SELECT digest FROM chunk UNION ALL SELECT digest FROM graph_text) c"
-        " WHERE m.name IN ('model', 'sparse', 'attention') AND m.value <> '' AND (m.name <> 'sparse' OR c.digest IN"
-        " (SELECT digest FROM chunk)) AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.digest = c.digest AND"
-        " v.model = m.value))",
+        "SELECT NOT EXISTS (SELECT 1 FROM state m, (SELECT digest, 'model sparse attention' AS by FROM chunk"
+        " UNION ALL SELECT digest, 'model' FROM place UNION ALL SELECT digest,"
+        " CASE WHEN digest IN (SELECT text FROM place) THEN 'attention' ELSE 'model attention' END FROM graph_text) c"
+        " WHERE m.name IN ('model', 'sparse', 'attention') AND m.value <> '' AND instr(c.by, m.name)"
+        " AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.digest = c.digest AND v.model = m.value))",
         &yes, err);
     *all = yes;
     return code;

@@ -81,16 +81,37 @@ for b, tau, er, spans in [(3, .5, "relative", "both"), (1, .3, "relative", "ngra
 P
 python3 twin.py || fail "the twin draws another graph"
 
-# ---- one document gone, come, changed: as if never otherwise ----
+# ---- one document gone, come, changed, a run killed: as if never otherwise ----
 snapshot() { echo "$1/$(tr -d '\n' <"$1/CURRENT" | sed 's/ .*//')"; }
-mkdir one && cp texts/0*.txt texts/1*.txt one/
-$index -s fresh one >out
-cp texts/25.txt one/ && $index -s grown one >out
-$QUIPU delete --quiet -s grown one/25.txt >/dev/null
-cmp "$(snapshot fresh)" "$(snapshot grown)" || fail "a deleted text left a trace in the graph"
-rm one/25.txt && cp texts/26.txt one/05.txt && $index -s grown one >out && $index -s changed one >out
-cmp "$(snapshot grown)" "$(snapshot changed)" || fail "a changed text left a trace in the graph"
-$QUIPU check -s grown >/dev/null
+for facts in embedded pooled; do
+    rm -rf one fresh grown changed killed
+    mkdir one && cp texts/0*.txt texts/1*.txt one/
+    $index -o facts=$facts -s fresh one >out
+    cp texts/25.txt one/ && $index -o facts=$facts -s grown one >out
+    $QUIPU delete --quiet -s grown one/25.txt >/dev/null
+    cmp "$(snapshot fresh)" "$(snapshot grown)" || fail "a deleted text left a trace in the graph (facts=$facts)"
+    rm one/25.txt && cp texts/26.txt one/05.txt && $index -s grown one >out && $index -o facts=$facts -s changed one >out
+    cmp "$(snapshot grown)" "$(snapshot changed)" || fail "a changed text left a trace in the graph (facts=$facts)"
+    $QUIPU check -s grown >/dev/null
+    for ms in 010 020 030 040 060 080; do
+        timeout -s KILL "0.$ms" $index -o facts=$facts -s killed one >out 2>&1 || true
+    done
+    $index -o facts=$facts -s killed one >out
+    cmp "$(snapshot killed)" "$(snapshot changed)" || fail "a killed run left a trace in the graph (facts=$facts)"
+done
+
+# ---- pooled: each fact from where it stands. The hash embedder knows words alone, so the vectors of texts and of their
+# places are the same bits, if no place is missed by a byte ----
+mkdir places
+printf '# Knots of the Inca\n\nThe keeper of the knots counted llamas. A keeper made cords for the Inca.\n\n## Cords\n\nÉtienne saw red cords; the cords were tied by the keeper.\n' >places/a.md
+printf '%s\n' '{"_id": "1", "title": "The llamas of Étienne", "text": "Étienne counted the llamas. The knots of the llamas were red."}' \
+    '{"_id": "2", "title": "", "text": "A keeper counted the knots for Étienne. Cords are red."}' >places/b.jsonl
+for facts in embedded pooled; do
+    $index -o tau=0 -o facts=$facts -s "places.$facts" places >out
+done
+cmp "$(snapshot places.embedded)" "$(snapshot places.pooled)" || fail "a place is not where its text stands"
+$index -o facts=embedded -s places.pooled places >out # and back
+cmp "$(snapshot places.embedded)" "$(snapshot places.pooled)" || fail "facts=embedded left places there"
 
 # ---- names, and what their words lead to ----
 mkdir notes
