@@ -233,7 +233,7 @@ static qp_code add_graph_digest(qp_weave_work *w, qp_digest *digest, bool *other
     *others = false;
     if (w->how->writer)
         qp_buf_fmt(&all, "%s %s ", w->how->writer->digest, qp_digest_of(qp_buf_view(&w->prompt)).hex);
-    qp_buf_fmt(&all, "weave 1 %d %u %.17g %d %d %s%s", w->how->extract, w->how->b, w->how->tau, w->how->literal,
+    qp_buf_fmt(&all, "weave 2 %d %u %.17g %d %d %s%s", w->how->extract, w->how->b, w->how->tau, w->how->literal,
                w->how->spans, digest->hex, w->how->places ? " places" : "");
     for (size_t i = 0; !code && i < n; i++)
         if (!qp_str_eq(rows[i].source, QP_WEAVE_SOURCE)) {

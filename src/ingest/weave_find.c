@@ -27,10 +27,13 @@ static qp_code add_run(qp_weave_work *w, const qp_word *word, size_t n, uint32_t
     return QP_OK;
 }
 
-bool qp_weave_named(const qp_weave_work *w, uint64_t run)
+uint32_t qp_weave_entity(const qp_weave_work *w, size_t at, size_t n)
 {
-    const uint32_t *there = qp_table_get(&w->runs, run);
-    return there && *there >> 1;
+    uint64_t hash = 0;
+    for (size_t i = 0; i < n; i++)
+        hash = qp_phrase_hash(hash, &w->word[at + i]);
+    const uint32_t *run = qp_table_get(&w->runs, hash);
+    return run && *run >> 1 ? (*run >> 1) - 1 : UINT32_MAX;
 }
 
 qp_code qp_weave_name(qp_weave_work *w, qp_str name, const qp_word *word, size_t n, qp_err *err)
@@ -116,8 +119,7 @@ static bool next_name(const qp_weave_work *w, size_t i, size_t *n, uint64_t *has
     return false;
 }
 
-/* Words [first, last] of the chunk at hand, where it lies in what its passage is found by. */
-static struct place place_of(const qp_weave_work *w, size_t first, size_t last)
+struct place qp_weave_place(const qp_weave_work *w, size_t first, size_t last)
 {
     size_t from = w->word[first].from, to = w->word[last].to;
     if (!w->how->places)
@@ -139,7 +141,7 @@ static qp_code add_mention(qp_weave_work *w, const struct found *name, const qp_
         return qp_oom(err);
     w->mention = more;
     more[w->n_mentions++] =
-        (struct mention){name->entity, p->chunk, p->document, place_of(w, name->at, name->at + name->n - 1)};
+        (struct mention){name->entity, p->chunk, p->document, qp_weave_place(w, name->at, name->at + name->n - 1)};
     return QP_OK;
 }
 
@@ -194,8 +196,8 @@ static qp_code note_here(qp_weave_work *w, uint32_t entity, qp_err *err)
 static qp_code relate(qp_weave_work *w, const struct found *a, const struct found *b, qp_err *err)
 {
     size_t first = a->at + a->n, n = b->at - first;
-    return qp_weave_fact(w, a->entity, words_between(w, a, b), b->entity, place_of(w, a->at, b->at + b->n - 1),
-                         n ? place_of(w, first, first + (n < QP_WEAVE_WORDS ? n : QP_WEAVE_WORDS) - 1)
+    return qp_weave_fact(w, a->entity, words_between(w, a, b), b->entity, qp_weave_place(w, a->at, b->at + b->n - 1),
+                         n ? qp_weave_place(w, first, first + (n < QP_WEAVE_WORDS ? n : QP_WEAVE_WORDS) - 1)
                            : (struct place){0},
                          err);
 }
@@ -232,6 +234,7 @@ static qp_code find_in_chunk(void *ctx, const qp_passage *p, qp_err *err)
         before = longest;
         free_from = i + longest.n;
     }
+    code = code ? code : qp_weave_aliases(w, true, err);
     return !code && w->how->writer ? qp_weave_ask(w, err) : code;
 }
 

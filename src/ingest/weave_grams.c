@@ -83,13 +83,13 @@ static double er_of(const struct choosing *c, uint64_t hash, size_t count)
     return (double)count / ((double)w->n_words * log(w->chunks + 1)) * log((w->chunks + 1) / ((df ? *df : 0) + 1.0));
 }
 
-static qp_code keep(qp_weave_work *w, const struct gram *g, qp_err *err)
+qp_code qp_weave_keep(qp_weave_work *w, size_t at, size_t n, qp_err *err)
 {
-    if (qp_weave_named(w, g->hash))
+    if (qp_weave_entity(w, at, n) != UINT32_MAX)
         return QP_OK;
     qp_buf_clear(&w->scratch);
-    qp_phrase_name(&w->word[g->at], g->n, &w->scratch);
-    return w->scratch.oom ? qp_oom(err) : qp_weave_name(w, qp_buf_view(&w->scratch), &w->word[g->at], g->n, err);
+    qp_phrase_name(&w->word[at], n, &w->scratch);
+    return w->scratch.oom ? qp_oom(err) : qp_weave_name(w, qp_buf_view(&w->scratch), &w->word[at], n, err);
 }
 
 static bool capital_at(const qp_weave_work *w, size_t i)
@@ -134,9 +134,9 @@ static qp_code choose_from_chunk(void *ctx, const qp_passage *p, qp_err *err)
     for (size_t i = 0, n; !code && i < c->n; i += n) {
         n = same_from(c, i);
         if (is_entity(c, i, n, c->w->how->literal ? 1 : largest))
-            code = keep(c->w, &c->gram[i], err);
+            code = qp_weave_keep(c->w, c->gram[i].at, c->gram[i].n, err);
     }
-    return code;
+    return code ? code : qp_weave_aliases(c->w, false, err);
 }
 
 qp_code qp_weave_choose(qp_weave_work *w, qp_err *err)

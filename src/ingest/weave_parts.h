@@ -1,5 +1,5 @@
 /* What drawing a graph out of texts consists of; see ingest/weave.h. weave_grams.c chooses the entities, weave_find.c finds
- * them and what relates them, weave.c puts the graph into the store. */
+ * them and what relates them, weave_alias.c what is said to be the same, weave.c puts the graph into the store. */
 #ifndef QP_INGEST_WEAVE_PARTS_H
 #define QP_INGEST_WEAVE_PARTS_H
 
@@ -61,7 +61,13 @@ qp_code qp_weave_choose(qp_weave_work *, qp_err *);
 qp_code qp_weave_given(qp_weave_work *, qp_err *);
 /* A run of words becomes the name of an entity, unless another of the same words was given. */
 qp_code qp_weave_name(qp_weave_work *, qp_str name, const qp_word *, size_t n, qp_err *);
-bool qp_weave_named(const qp_weave_work *, uint64_t run); /* by its hash */
+/* These words of the chunk at hand become an entity, unless they are one. */
+qp_code qp_weave_keep(qp_weave_work *, size_t at, size_t n, qp_err *);
+uint32_t qp_weave_entity(const qp_weave_work *, size_t at, size_t n); /* that they are; UINT32_MAX: none */
+/* Words [first, last] of the chunk at hand, where it lies in what its passage is found by. */
+struct place qp_weave_place(const qp_weave_work *, size_t first, size_t last);
+/* The abbreviations that the chunk at hand explains: `join` facts between their forms, else both are made entities. */
+qp_code qp_weave_aliases(qp_weave_work *, bool join, qp_err *);
 /* It stands at the places, if they are any. */
 qp_code qp_weave_fact(qp_weave_work *, uint32_t head, qp_str relation, uint32_t tail, struct place at,
                       struct place words, qp_err *);

@@ -125,6 +125,18 @@ printf '%s' "$out" | grep -q 'warsaw' || fail "no path to Warsaw: $out"
 $QUIPU index --quiet --embedder hash -o graph=links -s notes.s notes >out
 $QUIPU stats -s notes.s --json | grep -q '"entities":0' || fail "graph=links left the texts' graph there"
 
+# ---- aliases: both forms of an abbreviation, whatever its words weigh ----
+mkdir alias
+echo 'It is called peripheral motor and sensory neuropathy (PMSN) there. The tmn (what is it) was not seen.' >alias/a.txt
+for i in 1 2 3 4; do echo "A case of pmsn was seen in ward $i." >alias/$i.txt; done
+$index -s alias.s alias >out
+stats=$($QUIPU stats -s alias.s --json)
+printf '%s' "$stats" | grep -q '"abbreviated":1' || fail "an abbreviation joins nothing: $stats"
+out=$($QUIPU retrieve -q --embedder hash -s alias.s -m lego:1 --json "What is peripheral motor and sensory neuropathy?")
+printf '%s' "$out" | grep -q '"abbreviated"' || fail "no path to the short form: $out"
+$index -o spans=ngrams -s alias.s alias >out
+$QUIPU stats -s alias.s --json | grep -q '"abbreviated"' && fail "spans=ngrams is the formula alone"
+
 # ---- what texts may be like ----
 mkdir odd
 yes word | head -20000 | tr '\n' ' ' >odd/one_word.txt
