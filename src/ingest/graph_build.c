@@ -47,6 +47,7 @@ void qp_build_close(qp_build *b)
     qp_sorter_close(b->known);
     qp_scratch_close(b->log);
     qp_scratch_close(b->said);
+    qp_scratch_close(b->provenance);
     qp_map_free(b->names);
     qp_map_free(b->relations);
     qp_arena_free(b->mem);
@@ -295,6 +296,19 @@ qp_code qp_build_scope(qp_build *b, qp_str id, qp_err *err)
     return b->key.oom ? qp_oom(err) : QP_OK;
 }
 
+qp_code qp_build_provenance(qp_build *b, qp_str entity, qp_str document, qp_err *err)
+{
+    const uint32_t lengths[2] = {(uint32_t)entity.n, (uint32_t)document.n};
+    qp_code code = check(entity, "the name of an entity", false, err);
+
+    code = code ? code : check(document, "the id of a document", false, err);
+    if (!code && !b->provenance)
+        code = qp_scratch_open(b->folder, b->budget / 16, &b->provenance, err);
+    code = code ? code : qp_scratch_add(b->provenance, lengths, sizeof lengths, err);
+    code = code ? code : qp_scratch_add(b->provenance, entity.at, entity.n, err);
+    return code ? code : qp_scratch_add(b->provenance, document.at, document.n, err);
+}
+
 /* ---- as a sink ---- */
 
 static qp_code sink_triple(void *ctx, const qp_triple *t, qp_err *err)
@@ -317,7 +331,12 @@ static qp_code sink_scope(void *ctx, qp_str id, qp_err *err)
     return qp_build_scope(ctx, id, err);
 }
 
+static qp_code sink_provenance(void *ctx, qp_str entity, qp_str document, qp_err *err)
+{
+    return qp_build_provenance(ctx, entity, document, err);
+}
+
 qp_triple_sink qp_build_sink(qp_build *b)
 {
-    return (qp_triple_sink){sink_triple, sink_entity, sink_relation, sink_scope, b};
+    return (qp_triple_sink){sink_triple, sink_entity, sink_relation, sink_scope, sink_provenance, b};
 }

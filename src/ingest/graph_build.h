@@ -21,7 +21,7 @@ typedef struct qp_build qp_build;
 qp_code qp_build_open(const char *folder, size_t budget, const qp_watch *watch, qp_build **, qp_err *);
 void qp_build_close(qp_build *); /* takes null */
 
-/* What readers write into. All four: QP_INPUT for what is not taken (a name that is empty, longer than 1 MiB, or not UTF-8
+/* What readers write into. All of them: QP_INPUT for what is not taken (a name that is empty, longer than 1 MiB, or not UTF-8
  * without NUL; a weight that is no number >= 0), and nothing of it is kept; QP_STORE for a limit or a full disk:
  * that ends the build. */
 qp_triple_sink qp_build_sink(qp_build *);
@@ -29,6 +29,7 @@ qp_code qp_build_triple(qp_build *, const qp_triple *, qp_err *);
 qp_code qp_build_entity(qp_build *, const qp_entity *, qp_err *);
 qp_code qp_build_relation(qp_build *, const qp_entity *, qp_err *);
 qp_code qp_build_scope(qp_build *, qp_str id, qp_err *);
+qp_code qp_build_provenance(qp_build *, qp_str entity, qp_str document, qp_err *);
 
 /* Where the parts go, in this order: all relations in byte order of their names, all entities in order of (scope, name), all
  * triples in order of (head, tail, relation). An id is the place in that order. Strings live for the call. */
@@ -40,6 +41,8 @@ typedef struct qp_build_out {
     /* Of triples given several times the heaviest, with the texts of all, joined as those of entities. Self-loops are
      * triples. */
     qp_code (*triple)(void *ctx, uint32_t head, uint32_t relation, uint32_t tail, float weight, qp_str text, qp_err *);
+    /* As they were added, last of all: of readers whose entities have their ids for names. */
+    qp_code (*provenance)(void *ctx, qp_str entity, qp_str document, qp_err *);
     void *ctx;
 } qp_build_out;
 

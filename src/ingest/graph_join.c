@@ -194,6 +194,27 @@ static qp_code put_triples(qp_build *b, qp_sorter *sorted, const qp_build_out *o
     return code;
 }
 
+static qp_code put_provenance(qp_build *b, const qp_build_out *out, qp_err *err)
+{
+    uint32_t n[2];
+    qp_code code = QP_OK;
+
+    for (uint64_t at = 0; !code && b->provenance && out->provenance && at < qp_scratch_size(b->provenance);) {
+        code = qp_scratch_read(b->provenance, at, n, sizeof n, err);
+        qp_buf_clear(&b->record);
+        char *both = code ? NULL : qp_buf_room(&b->record, (size_t)n[0] + n[1]);
+        if (!code && !both)
+            code = qp_oom(err);
+        code = code ? code : qp_scratch_read(b->provenance, at + sizeof n, both, (size_t)n[0] + n[1], err);
+        if (!code) {
+            code = out->provenance(out->ctx, (qp_str){both, n[0]}, (qp_str){both + n[0], n[1]}, err);
+            at += sizeof n + n[0] + n[1];
+        }
+        code = code ? code : qp_build_look(b, err);
+    }
+    return code;
+}
+
 qp_code qp_build_finish(qp_build *b, const qp_build_out *out, qp_build_counts *counts, qp_err *err)
 {
     qp_sorter *named = NULL, *places = NULL, *sorted = NULL;
@@ -217,6 +238,7 @@ qp_code qp_build_finish(qp_build *b, const qp_build_out *out, qp_build_counts *c
         counts->spilled += qp_sorter_spilled(places) + qp_scratch_on_disk(b->log);
     qp_sorter_close(places);
     code = code ? code : put_triples(b, sorted, out, counts, err);
+    code = code ? code : put_provenance(b, out, err);
     if (sorted)
         counts->spilled += qp_sorter_spilled(sorted);
     qp_sorter_close(sorted);

@@ -62,8 +62,9 @@ struct qp_build {
     qp_buf record;
     qp_sorter *known;
     qp_scratch *log;
-    qp_scratch *said;  /* of triples with a text: struct said, then the text; null: none has one */
-    qp_map *relations; /* id to place */
+    qp_scratch *said;       /* of triples with a text: struct said, then the text; null: none has one */
+    qp_scratch *provenance; /* two lengths, an entity, a document, and so on; null: there are none */
+    qp_map *relations;      /* id to place */
     struct relation *relation;
     size_t n_relations, cap_relations, relation_bytes;
     uint64_t texts_cut;

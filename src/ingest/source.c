@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "ingest/peer.h"
 #include "ingest/walk.h"
 
 enum { HEAD = 4096 };
@@ -261,7 +262,8 @@ static bool begins(const char *path, qp_str header)
 /* The triples of a data set folder, and names of what is in them. */
 static qp_code note_graphs(qp_job *job, const char *folder, bool *any, qp_err *err)
 {
-    static const char *const files[] = {"triples.tsv", "graphs.jsonl", "entities.tsv", "relations.tsv"};
+    static const char *const files[] = {"triples.tsv",  "graphs.jsonl",  "nodes.csv",   "edges.csv",
+                                        "entities.tsv", "relations.tsv", "mentions.tsv"};
     qp_code code = QP_OK;
     for (size_t i = 0; !code && i < sizeof files / sizeof *files; i++) {
         char bytes[HEAD], *path = qp_path_join(job->mem, folder, files[i]);
@@ -270,7 +272,7 @@ static qp_code note_graphs(qp_job *job, const char *folder, bool *any, qp_err *e
         if (!qp_path_exists(path))
             continue;
         qp_triples_kind kind = qp_triples_kind_of(qp_str_of(files[i]), head_of(path, bytes));
-        bool names = kind == QP_TRIPLES_ENTITIES || kind == QP_TRIPLES_RELATIONS;
+        bool names = kind == QP_TRIPLES_ENTITIES || kind == QP_TRIPLES_RELATIONS || kind == QP_TRIPLES_MENTIONS;
         *any |= kind && !names;
         if (names ? *any : kind)
             code = qp_source_graph_note(job, path, kind, err);
@@ -278,12 +280,25 @@ static qp_code note_graphs(qp_job *job, const char *folder, bool *any, qp_err *e
     return code;
 }
 
+static qp_code read_peer(qp_job *job, qp_batch *batch, const char *path, bool *is, qp_err *err)
+{
+    qp_peer peer;
+    char *file = NULL;
+    qp_code code = qp_peer_of(path, job->mem, &peer, &file, err);
+
+    *is = peer != QP_PEER_NONE;
+    return code || !*is ? code : qp_peer_read(job, batch, peer, file, err);
+}
+
 static qp_code read_place(qp_job *job, qp_batch *batch, const char *path, qp_err *err)
 {
+    bool known;
     if (!qp_path_is_dir(path)) {
         qp_str whole = qp_str_of(path);
-        bool known;
-        qp_code code = read_file(job, batch, path, whole.n, &known, err);
+        qp_code code = read_peer(job, batch, path, &known, err);
+        if (code || known)
+            return code;
+        code = read_file(job, batch, path, whole.n, &known, err);
         if (!code && !known) {
             qp_err why = {0};
             qp_fail(&why, QP_INPUT, "%s: neither text nor a format that is read; say which: -o format=...", path);
@@ -306,7 +321,10 @@ static qp_code read_place(qp_job *job, qp_batch *batch, const char *path, qp_err
         return qp_fail(err, QP_INPUT,
                        "%s: a data set without corpus.jsonl, triples.tsv and graphs.jsonl: there is nothing to index",
                        path);
-    return dataset ? QP_OK : read_folder(job, batch, path, err);
+    if (dataset)
+        return QP_OK;
+    code = read_peer(job, batch, path, &known, err);
+    return code || known ? code : read_folder(job, batch, path, err);
 }
 
 /* What the store has of files whose records could not be told counts as there. */

@@ -64,6 +64,11 @@ static qp_code put_triple(void *ctx, uint32_t head, uint32_t relation, uint32_t 
     return qp_graph_triple(ctx, head, relation, tail, weight, text, err);
 }
 
+static qp_code put_provenance(void *ctx, qp_str entity, qp_str document, qp_err *err)
+{
+    return qp_graph_provenance(ctx, entity, document, err);
+}
+
 static void tell_counts(qp_job *job, const char *source, const qp_triples_report *read, const qp_build_counts *built)
 {
     job->report->triples += built->triples;
@@ -112,7 +117,7 @@ static qp_code build_and_put(qp_job *job, const char *source, qp_digest digest, 
     if (!code && !nothing)
         code = qp_graph_begin(job->store, qp_str_of(source), qp_str_of(digest.hex), &put, &existed, err);
     if (put) {
-        const qp_build_out out = {put_relation, put_entity, put_triple, put};
+        const qp_build_out out = {put_relation, put_entity, put_triple, put_provenance, put};
         code = qp_graph_end(put, qp_build_finish(build, &out, &built, err), err);
     }
     qp_build_close(build);

@@ -51,6 +51,8 @@ qp_triples_kind qp_triples_kind_of(qp_str name, qp_str head)
         return QP_TRIPLES_ENTITIES;
     if (ends(name, "relations.tsv") && qp_triples_has_names(head))
         return QP_TRIPLES_RELATIONS;
+    if (ends(name, "mentions.tsv") && qp_str_starts(head, QP_STR("entity\tdocument")))
+        return QP_TRIPLES_MENTIONS;
     if (ends(name, "triples.tsv") || qp_str_starts(head, QP_STR("head\trelation\ttail")))
         return QP_TRIPLES_TSV;
     return QP_TRIPLES_NONE;
@@ -69,11 +71,14 @@ qp_code qp_triples_read(const qp_triples_source *source, const qp_triple_sink *s
         [QP_TRIPLES_GRAPHS] = qp_triples_graphs,
         [QP_TRIPLES_ENTITIES] = qp_triples_entities,
         [QP_TRIPLES_RELATIONS] = qp_triples_relations,
+        [QP_TRIPLES_MENTIONS] = qp_triples_mentions,
+        [QP_TRIPLES_LIGHTRAG] = qp_triples_lightrag,
+        [QP_TRIPLES_HIPPORAG] = qp_triples_hipporag,
     };
     const char *name = source->path ? source->path : "standard input";
     qp_reading_triples r = {.source = source, .sink = sink, .report = report, .name = name};
 
-    if (source->kind <= QP_TRIPLES_NONE || source->kind > QP_TRIPLES_RELATIONS)
+    if (source->kind <= QP_TRIPLES_NONE || source->kind > QP_TRIPLES_HIPPORAG)
         return qp_fail(err, QP_INPUT, "%s: no file of triples that we know", name);
     r.tell = (qp_tell){.watch = source->watch, .stage = "read", .item = name, .began = qp_now_ms()};
     qp_code code = readers[source->kind](&r, err);
@@ -210,6 +215,19 @@ qp_code qp_reading_relation(qp_reading_triples *r, qp_entity e, qp_err *err)
 {
     bool taken;
     return hand_on(r, r->sink->relation, e, &taken, err);
+}
+
+qp_code qp_reading_provenance(qp_reading_triples *r, qp_str entity, qp_str document, qp_err *err)
+{
+    qp_err why = {0};
+
+    entity = clean(r, entity, 0);
+    document = clean(r, document, 1);
+    if (oom(r))
+        return qp_oom(err);
+    return r->sink->provenance
+               ? qp_reading_judge(r, r->sink->provenance(r->sink->ctx, entity, document, &why), &why, err)
+               : QP_OK;
 }
 
 qp_code qp_reading_scope(qp_reading_triples *r, qp_str id, bool *taken, qp_err *err)

@@ -31,6 +31,8 @@ typedef struct qp_triple_sink {
     qp_code (*relation)(void *ctx, const qp_entity *, qp_err *); /* the name of a relation; text is not used */
     qp_code (*scope)(void *ctx, qp_str id,
                      qp_err *); /* what follows is the small graph of one question; "": the shared */
+    /* The entity, by its id, stands in the document of this key; null: nobody wants to know. */
+    qp_code (*provenance)(void *ctx, qp_str entity, qp_str document, qp_err *);
     void *ctx;
 } qp_triple_sink;
 
@@ -58,6 +60,11 @@ typedef enum qp_triples_kind {
     /* entities.tsv, relations.tsv: under the header "id name" what a reader is shown of the ids in triples.tsv */
     QP_TRIPLES_ENTITIES,
     QP_TRIPLES_RELATIONS,
+    /* mentions.tsv: under the header "entity document" the documents, by their ids, that entities stand in */
+    QP_TRIPLES_MENTIONS,
+    /* What other systems leave on disk; see ingest/peer.h. */
+    QP_TRIPLES_LIGHTRAG, /* graph_chunk_entity_relation.graphml, with kv_store_text_chunks.json beside it */
+    QP_TRIPLES_HIPPORAG, /* openie_results_ner_*.json */
 } qp_triples_kind;
 
 /* The kind a file is, by its name (without folders) and its first bytes (up to 4 KiB, all there is); QP_TRIPLES_NONE: it

@@ -1,9 +1,10 @@
-/* GraphML by libxml2's reader, which keeps no more than what stands open. */
+/* GraphML by libxml2's reader, which keeps no more than what stands open; LightRAG's, too, whose keys mean more. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
 #include "base/array.h"
+#include "ingest/peer.h"
 #include "ingest/triples_reader.h"
 #include "ingest/weight.h"
 #include "ingest/xml.h"
@@ -13,6 +14,11 @@ enum { MOST_KEYS = 4096 };
 static const char *const names[] = {"name", "label", "title", NULL};
 static const char *const relations[] = {"type", "relation", "label", "predicate", "rel", "name", NULL};
 static const char *const weights[] = {"weight", NULL};
+/* LightRAG's: what an edge is called, what says where its ends were found, and what is no text. */
+static const char *const keywords[] = {"keywords", NULL};
+static const char *const chunks[] = {"source_id", NULL};
+static const char *const bookkeeping[] = {"entity_id", "file_path", "created_at", "truncate", "last_updated", NULL};
+#define SEPARATOR QP_STR("<SEP>") /* of several chunks, or descriptions */
 
 struct key { /* <key id for attr.name><default> */
     qp_str id, name, standard;
@@ -29,7 +35,9 @@ struct graphml {
     bool node, edge;   /* what is open */
     qp_buf id, target; /* of the node; of the edge: source and target */
     qp_buf name, weight, text, value;
-    int best; /* rank of the name so far */
+    int best;            /* rank of the name so far */
+    qp_buf places;       /* LightRAG's: ids of chunks, with SEPARATOR between them */
+    yyjson_doc *passage; /* LightRAG's chunks by id; null: any other's GraphML */
     struct key *data;
     bool in_data, in_default;
     qp_arena *mem; /* keys */
@@ -95,7 +103,7 @@ static qp_code begin_element(struct graphml *x, bool node, qp_err *err)
     x->node = node;
     x->edge = !node;
     x->best = -1;
-    qp_buf *const all[] = {&x->id, &x->target, &x->name, &x->weight, &x->text};
+    qp_buf *const all[] = {&x->id, &x->target, &x->name, &x->weight, &x->text, &x->places};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         qp_buf_clear(all[i]);
     for (size_t i = 0; i < x->n_keys; i++)
@@ -107,13 +115,48 @@ static qp_code begin_element(struct graphml *x, bool node, qp_err *err)
     return x->id.oom || x->target.oom ? qp_oom(err) : QP_OK;
 }
 
+static qp_str part_of(qp_str *rest)
+{
+    const char *at = rest->n ? memmem(rest->at, rest->n, SEPARATOR.at, SEPARATOR.n) : NULL;
+    size_t n = at ? (size_t)(at - rest->at) : rest->n;
+    qp_str part = {rest->at, n};
+
+    *rest = qp_str_slice(*rest, at ? n + SEPARATOR.n : n, rest->n);
+    return qp_str_trim(part);
+}
+
+/* Several descriptions become several lines. */
+static void add_lines(qp_buf *out, qp_str name, qp_str value)
+{
+    while (value.n) {
+        qp_str part = part_of(&value);
+        if (part.n)
+            qp_buf_fmt(out, "%.*s: %.*s\n", (int)name.n, name.at, (int)part.n, part.at);
+    }
+}
+
+/* Nodes are called as their ids, edges as their keywords. */
+static int lightrag_rank(struct graphml *x, qp_str name, qp_str value, bool *taken)
+{
+    bool place = rank_of(name, chunks) >= 0;
+
+    if (place && x->node)
+        qp_buf_str(&x->places, value);
+    *taken = place || rank_of(name, bookkeeping) >= 0;
+    return x->node ? -1 : rank_of(name, keywords);
+}
+
 /* A value of the node or edge at hand: its name, its weight, or a line of its text. */
 static void take_value(struct graphml *x, struct key *key, qp_str value)
 {
-    int rank = rank_of(key->name, x->node ? names : relations);
+    bool taken = false;
 
     key->said = true;
     value = qp_str_trim(value);
+    int rank =
+        x->passage ? lightrag_rank(x, key->name, value, &taken) : rank_of(key->name, x->node ? names : relations);
+    if (taken)
+        return;
     if (rank >= 0 && value.n && (x->best < 0 || rank < x->best)) {
         x->best = rank;
         qp_buf_clear(&x->name);
@@ -124,8 +167,27 @@ static void take_value(struct graphml *x, struct key *key, qp_str value)
         qp_buf_clear(&x->weight);
         qp_buf_str(&x->weight, value);
     }
-    if (rank < 0 && !weight && value.n)
+    if (rank < 0 && !weight && x->passage)
+        add_lines(&x->text, key->name, value);
+    else if (rank < 0 && !weight && value.n)
         qp_buf_fmt(&x->text, "%.*s: %.*s\n", (int)key->name.n, key->name.at, (int)value.n, value.at);
+}
+
+/* A chunk that is gone is no error: LightRAG's own entities outlive some of theirs. */
+static qp_code put_provenance(struct graphml *x, qp_err *err)
+{
+    qp_code code = x->places.oom ? qp_oom(err) : QP_OK;
+
+    for (qp_str rest = qp_buf_view(&x->places); !code && rest.n;) {
+        qp_str id = part_of(&rest);
+        yyjson_val *chunk = yyjson_obj_getn(yyjson_doc_get_root(x->passage), id.at, id.n);
+        if (!chunk)
+            continue;
+        qp_str document = qp_peer_chunk_key(id, chunk, x->scratch);
+        code = document.at ? qp_reading_provenance(x->r, qp_buf_view(&x->id), document, err) : qp_oom(err);
+        qp_arena_reset(x->scratch);
+    }
+    return code;
 }
 
 static qp_code end_node(struct graphml *x, qp_err *err)
@@ -133,7 +195,8 @@ static qp_code end_node(struct graphml *x, qp_err *err)
     if (x->best >= 0) /* else the id is the name */
         qp_buf_fmt(&x->text, "id: %.*s\n", (int)x->id.n, x->id.at ? x->id.at : "");
     qp_entity e = {.id = qp_buf_view(&x->id), .name = qp_buf_view(&x->name), .text = qp_buf_view(&x->text)};
-    return x->text.oom || x->name.oom ? qp_oom(err) : qp_reading_entity(x->r, e, err);
+    qp_code code = x->text.oom || x->name.oom ? qp_oom(err) : qp_reading_entity(x->r, e, err);
+    return code ? code : put_provenance(x, err);
 }
 
 static qp_code end_edge(struct graphml *x, qp_err *err)
@@ -227,7 +290,7 @@ static qp_code take_part(struct graphml *x, qp_err *err)
 
 static void release(struct graphml *x)
 {
-    qp_buf *const all[] = {&x->id, &x->target, &x->name, &x->weight, &x->text, &x->value};
+    qp_buf *const all[] = {&x->id, &x->target, &x->name, &x->weight, &x->text, &x->value, &x->places};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         qp_buf_free(all[i]);
@@ -235,12 +298,13 @@ static void release(struct graphml *x)
         xmlFreeTextReader(x->xml);
     qp_arena_free(x->mem);
     qp_arena_free(x->scratch);
+    yyjson_doc_free(x->passage);
     free(x->keys);
 }
 
-qp_code qp_triples_graphml(qp_reading_triples *r, qp_err *err)
+static qp_code read_stream(qp_reading_triples *r, yyjson_doc *passage, qp_err *err)
 {
-    struct graphml x = {.r = r, .mem = qp_arena_new(), .scratch = qp_arena_new()};
+    struct graphml x = {.r = r, .passage = passage, .mem = qp_arena_new(), .scratch = qp_arena_new()};
     qp_xml_broken broken = {0};
     qp_code code = x.mem && x.scratch ? QP_OK : qp_oom(err);
 
@@ -256,4 +320,21 @@ qp_code qp_triples_graphml(qp_reading_triples *r, qp_err *err)
     }
     release(&x);
     return code;
+}
+
+qp_code qp_triples_graphml(qp_reading_triples *r, qp_err *err)
+{
+    return read_stream(r, NULL, err);
+}
+
+qp_code qp_triples_lightrag(qp_reading_triples *r, qp_err *err)
+{
+    yyjson_doc *passage = NULL;
+    if (!r->source->path)
+        return qp_fail(err, QP_INPUT, "standard input: LightRAG's graph is read with its passages, from its folder");
+    char *path = qp_peer_chunks_beside(r->source->path);
+    qp_code code = path ? qp_peer_json(path, (qp_str){0}, &passage, err) : qp_oom(err);
+
+    free(path);
+    return code ? code : read_stream(r, passage, err);
 }

@@ -27,6 +27,9 @@ qp_code qp_triples_nodes(qp_reading_triples *, qp_err *);
 qp_code qp_triples_edges(qp_reading_triples *, qp_err *);
 qp_code qp_triples_graphml(qp_reading_triples *, qp_err *);
 qp_code qp_triples_graphs(qp_reading_triples *, qp_err *);
+qp_code qp_triples_mentions(qp_reading_triples *, qp_err *);
+qp_code qp_triples_lightrag(qp_reading_triples *, qp_err *);
+qp_code qp_triples_hipporag(qp_reading_triples *, qp_err *);
 qp_code qp_triples_entities(qp_reading_triples *, qp_err *);
 qp_code qp_triples_relations(qp_reading_triples *, qp_err *);
 
@@ -37,6 +40,7 @@ bool qp_triples_has_names(qp_str head);
 qp_code qp_reading_triple(qp_reading_triples *, qp_triple, bool *taken, qp_err *);
 qp_code qp_reading_entity(qp_reading_triples *, qp_entity, qp_err *);
 qp_code qp_reading_relation(qp_reading_triples *, qp_entity, qp_err *);
+qp_code qp_reading_provenance(qp_reading_triples *, qp_str entity, qp_str document, qp_err *);
 qp_code qp_reading_scope(qp_reading_triples *, qp_str id, bool *taken, qp_err *);
 
 /* The line at hand is left out, for this reason: counted, told, and with `strict` the end. */

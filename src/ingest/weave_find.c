@@ -50,7 +50,30 @@ qp_code qp_weave_name(qp_weave_work *w, qp_str name, const qp_word *word, size_t
     return add_run(w, word, n, (uint32_t)*slot, err);
 }
 
-/* The shared graphs' entities, to be looked for in the texts. */
+static qp_code add_mention(qp_weave_work *w, struct mention m, qp_err *err)
+{
+    struct mention *more = qp_array_room(w->mention, w->n_mentions, &w->cap_mentions, sizeof *more);
+    if (!more)
+        return qp_oom(err);
+    w->mention = more;
+    more[w->n_mentions++] = m;
+    return QP_OK;
+}
+
+/* An entity whose source says where it stands; the document may be gone. */
+static qp_code take_provenance(void *ctx, qp_str entity, int64_t document, uint32_t chunk, qp_err *err)
+{
+    qp_weave_work *w = ctx;
+    bool added;
+    uint64_t *slot = qp_map_put(w->names, entity, &added);
+    if (!slot)
+        return qp_oom(err);
+    if (added)
+        *slot = qp_map_size(w->names) - 1;
+    return document ? add_mention(w, (struct mention){(uint32_t)*slot, chunk, document, {0}}, err) : QP_OK;
+}
+
+/* The shared graphs' other entities, to be looked for in the texts. */
 static qp_code take_entities(qp_weave_work *w, int64_t row, qp_err *err)
 {
     qp_graph_reader *r = NULL;
@@ -61,7 +84,7 @@ static qp_code take_entities(qp_weave_work *w, int64_t row, qp_err *err)
         code = qp_graph_next(r, &is, &more, err);
         if (code || !more)
             break;
-        if (is.scope.n)
+        if (is.scope.n || qp_map_get(w->names, is.name)) /* its source says where, or an earlier graph has it, too */
             continue;
         code = qp_phrases_cut(w->phrases, is.name, &w->word, &w->n_words, err);
         if (code || !w->n_words || w->n_words > QP_WEAVE_NAME || (w->n_words == 1 && w->word[0].stop))
@@ -78,6 +101,7 @@ qp_code qp_weave_given(qp_weave_work *w, qp_err *err)
     size_t n = 0;
     qp_arena *mem = qp_arena_new();
     qp_code code = mem ? qp_store_graphs(w->store, &rows, &n, mem, err) : qp_oom(err);
+    code = code ? code : qp_store_provenance(w->store, take_provenance, w, err);
     for (size_t i = 0; !code && i < n; i++)
         if (!qp_str_eq(rows[i].source, QP_WEAVE_SOURCE))
             code = take_entities(w, rows[i].row, err);
@@ -132,17 +156,6 @@ struct place qp_weave_place(const qp_weave_work *w, size_t first, size_t last)
         to += w->text_at;
     }
     return (struct place){(uint32_t)(w->passages.n / QP_WEAVE_DIGEST) - 1, (uint32_t)from, (uint32_t)to};
-}
-
-static qp_code add_mention(qp_weave_work *w, const struct found *name, const qp_passage *p, qp_err *err)
-{
-    struct mention *more = qp_array_room(w->mention, w->n_mentions, &w->cap_mentions, sizeof *more);
-    if (!more)
-        return qp_oom(err);
-    w->mention = more;
-    more[w->n_mentions++] =
-        (struct mention){name->entity, p->chunk, p->document, qp_weave_place(w, name->at, name->at + name->n - 1)};
-    return QP_OK;
 }
 
 /* The words between two entities, as they stand in the text, white space as one space. */
@@ -223,7 +236,10 @@ static qp_code find_in_chunk(void *ctx, const qp_passage *p, qp_err *err)
         uint64_t hash = 0;
         bool parted = false;
         for (size_t n = 0; !code && next_name(w, i, &n, &hash, &parted, &name); longest = name)
-            code = add_mention(w, &name, p, err);
+            code = add_mention(w,
+                               (struct mention){name.entity, p->chunk, p->document,
+                                                qp_weave_place(w, name.at, name.at + name.n - 1)},
+                               err);
         if (code || !w->how->extract || !longest.n || i < free_from)
             continue;
         if (w->how->writer)

@@ -4,20 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/truth.h"
+#include "store/graph_put.h"
 
-enum { PIECE = 1 << 20, KINDS = 4 };
+enum { PIECE = 1 << 20 };
 
 /* ---- putting ---- */
-
-struct qp_graph_put {
-    qp_store *store;
-    int64_t row;
-    qp_buf piece;
-    int kind;
-    int64_t number; /* of the piece under way */
-    uint64_t count[KINDS];
-};
 
 static qp_code row_of(qp_store *s, qp_str source, int64_t *row, qp_err *err)
 {

@@ -32,6 +32,14 @@ static qp_code take_triple(void *ctx, uint32_t head, uint32_t relation, uint32_t
     return QP_OK;
 }
 
+static qp_code take_provenance(void *ctx, qp_str entity, qp_str document, qp_err *err)
+{
+    (void)ctx, (void)err;
+    if (qp_utf8_valid(entity) != entity.n || qp_utf8_valid(document) != document.n)
+        abort();
+    return QP_OK;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *folder = getenv("TMPDIR");
@@ -39,12 +47,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     qp_build_counts counts;
     qp_build *b = NULL;
     uint64_t entities = 0;
-    qp_build_out out = {take_name, take_entity, take_triple, &entities};
+    qp_build_out out = {take_name, take_entity, take_triple, take_provenance, &entities};
 
     if (!size || qp_build_open(folder ? folder : "/tmp", 0, NULL, &b, NULL))
         return 0;
     qp_triple_sink sink = qp_build_sink(b);
-    qp_triples_source source = {.kind = (qp_triples_kind)(QP_TRIPLES_TSV + data[0] % QP_TRIPLES_GRAPHS),
+    qp_triples_source source = {.kind = (qp_triples_kind)(QP_TRIPLES_TSV + data[0] % QP_TRIPLES_HIPPORAG),
                                 .bytes = {(const char *)data + 1, size - 1}};
     if (qp_triples_read(&source, &sink, &report, NULL) == QP_OK && qp_build_finish(b, &out, &counts, NULL))
         abort();

@@ -31,7 +31,7 @@ static inline qp_code take_triple(void *ctx, uint32_t head, uint32_t relation, u
 
 static inline qp_build_out into(qp_buf *lines)
 {
-    return (qp_build_out){take_relation, take_entity, take_triple, lines};
+    return (qp_build_out){take_relation, take_entity, take_triple, .ctx = lines};
 }
 
 #endif
