@@ -86,6 +86,7 @@ typedef struct qp_index_options {
     bool strict;  /* a document that cannot be read ends the run */
     bool dry_run; /* read, cut, and count what the models would be given; keep nothing */
     qp_watch watch;
+    uint32_t memory; /* MiB for sorting a graph's triples and edges, what is beyond lies on disk; 0: 512 */
 } qp_index_options;
 
 typedef struct qp_index_report {

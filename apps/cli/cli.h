@@ -14,7 +14,7 @@ typedef struct cli {
     size_t n_settings;
     const char *runs[MOST_RUNS]; /* --with-run, in order */
     size_t n_runs;
-    long top, threads, seed, sample, bootstrap, context, length, deadline;
+    long top, threads, seed, sample, bootstrap, context, length, deadline, memory;
     bool json, explain, quiet, no_color, strict, extract, dry_run;
     double price_embed, price_in, price_out; /* of a million tokens */
     char *const *args;                       /* what is no flag */

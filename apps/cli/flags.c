@@ -40,6 +40,7 @@ const flag flags[] = {
      "model whose attention heads vote for -m gear (default: the index's own, else none)"},
     {'W', false, "writer", "MODEL", "model that writes answers (default: none; answers are quoted)"},
     {'t', false, "threads", "N", "threads (default: one per core)"},
+    {'M', false, "memory", "MIB", "index: memory for sorting a graph; what is beyond lies on disk (default 512)"},
     {'d', false, "seed", "N", "seed of everything random (default 0)"},
     {'q', true, "quiet", NULL, "no progress, no warnings"},
     {'C', false, "no-color", NULL, "no colours (also: NO_COLOR set)"},
@@ -133,6 +134,7 @@ static int set(cli *c, const flag *f, const char *value)
     case 'P': c->sparse = value; return 0;
     case 'A': c->attention = value; return 0;
     case 't': return number("--threads", value, 0, &c->threads);
+    case 'M': return number("--memory", value, 1, &c->memory);
     case 'd': return number("--seed", value, 0, &c->seed);
     case 'q': c->quiet = true; return 0;
     case 'C': c->no_color = true; return 0;

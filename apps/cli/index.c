@@ -74,7 +74,8 @@ int run_index(cli *c)
                           .n_settings = c->n_settings,
                           .strict = c->strict,
                           .dry_run = c->dry_run,
-                          .watch = session_watch(c)};
+                          .watch = session_watch(c),
+                          .memory = (uint32_t)c->memory};
     qp_code code = qp_index_add(index, (const char *const *)c->args, (size_t)c->n_args, &o, &report, &err);
     qp_index_close(index);
     if (code)

@@ -10,7 +10,7 @@
 const verb verbs[] = {
     {"index", "SOURCE...",
      "Add or update files, folders, a data set folder, or - for standard input; never repeats work.",
-     "sojSEPAWyY" COMMON, 1, -1, run_index},
+     "sojSEPAWyYM" COMMON, 1, -1, run_index},
     {"delete", "DOC...", "Remove documents by id or path, graphs by path; leaves the index that never held them.",
      "sjEPAW" COMMON, 1, -1, run_delete},
     {"ask", "QUESTION", "Answer with citations; needs no server and no key.", "smokwjxQrecDl" MODELS COMMON, 0, 1,

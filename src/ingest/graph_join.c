@@ -237,6 +237,8 @@ qp_code qp_build_finish(qp_build *b, const qp_build_out *out, qp_build_counts *c
     if (places)
         counts->spilled += qp_sorter_spilled(places) + qp_scratch_on_disk(b->log);
     qp_sorter_close(places);
+    qp_scratch_close(b->log); /* its disk is wanted */
+    b->log = NULL;
     code = code ? code : put_triples(b, sorted, out, counts, err);
     code = code ? code : put_provenance(b, out, err);
     if (sorted)

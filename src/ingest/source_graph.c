@@ -11,7 +11,7 @@
 #include "ingest/source.h"
 #include "store/graph.h"
 
-enum { BUDGET = 512 << 20 }; /* bytes of memory while a graph is built; what is beyond lies on disk */
+enum { BUDGET = 512 }; /* MiB of memory while a graph is built; what is beyond lies on disk */
 
 qp_code qp_source_graph_note(qp_job *job, const char *path, qp_triples_kind kind, qp_err *err)
 {
@@ -105,7 +105,8 @@ static qp_code build_and_put(qp_job *job, const char *source, qp_digest digest, 
     qp_build_counts built = {0};
     bool existed = false;
     const char *folder = getenv("TMPDIR");
-    qp_code code = qp_build_open(folder && *folder ? folder : P_tmpdir, BUDGET, &job->options->watch, &build, err);
+    size_t memory = (size_t)(job->options->memory ? job->options->memory : BUDGET) << 20;
+    qp_code code = qp_build_open(folder && *folder ? folder : P_tmpdir, memory, &job->options->watch, &build, err);
     if (!code)
         code = read_all(job, build, &read, err);
     bool nothing = !code && !read.triples && !read.entities && read.left_out;

@@ -9,6 +9,8 @@
 #include "store/graph_merge.h"
 #include "store/mapped.h"
 
+enum { WAITING = 1 << 18 }; /* bytes of digests in memory */
+
 qp_code qp_gather_tell(qp_gathering *p, const char *item, bool end, qp_err *err)
 {
     const qp_watch *w = p->watch;
@@ -116,8 +118,10 @@ static qp_code add_entity(void *ctx, qp_str scope, qp_str name, qp_str text, qp_
         qp_arena_reset(p->mem);
         qp_str whole = qp_entity_text(p->mem, name, text);
         qp_digest digest = qp_digest_of(whole);
-        qp_buf_add(&p->entities, &digest, sizeof digest);
-        code = whole.at && !p->entities.oom ? QP_OK : qp_oom(err);
+        code = !whole.at     ? qp_oom(err)
+               : p->entities ? QP_OK
+                             : qp_scratch_open(p->store->dir, WAITING, &p->entities, err);
+        code = code ? code : qp_scratch_add(p->entities, &digest, sizeof digest, err);
     }
     p->done++;
     return code ? code : qp_gather_tell(p, NULL, false, err);
@@ -128,6 +132,7 @@ static qp_code add_relation(void *ctx, uint32_t head, qp_str relation, uint32_t 
 {
     qp_gathering *p = ctx;
     qp_code code = qp_maker_edge(p->maker, p->first_entity + head, p->first_entity + tail, relation, weight, text, err);
+    p->done++;
     return code ? code : qp_gather_tell(p, NULL, false, err);
 }
 
@@ -206,6 +211,7 @@ qp_code qp_gather_all(qp_gathering *p, const char *path, qp_err *err)
                                                  .unindexed_entities = qp_str_eq(names, QP_STR("no")),
                                                  .partition = qp_str_eq(partition, QP_STR("yes")),
                                                  .walks = qp_str_eq(walks, QP_STR("yes")),
+                                                 .memory = p->store->memory,
                                                  .cancel = p->watch ? p->watch->cancel : NULL},
                              &p->maker, err);
     if (!code) {
@@ -223,6 +229,6 @@ void qp_gathering_free(qp_gathering *p)
 {
     qp_buf_free(&p->text);
     qp_buf_free(&p->places);
-    qp_buf_free(&p->entities);
+    qp_scratch_close(p->entities);
     qp_arena_free(p->mem);
 }

@@ -4,6 +4,7 @@
 #define QP_STORE_GATHER_H
 
 #include "base/arena.h"
+#include "base/scratch.h"
 #include "store/maker.h"
 #include "store/store.h"
 #include "store/truth.h"
@@ -24,7 +25,7 @@ typedef struct qp_gathering {
     uint32_t dim, terms; /* of vectors; ids of learned terms are below it */
     uint32_t heads, head_dim;
     qp_str model, sparse, attention; /* digests of those that made them */
-    qp_buf entities;                 /* qp_digest of the text of each */
+    qp_scratch *entities;            /* qp_digest of the text of each; null: there is none */
     uint32_t first_entity;
 } qp_gathering;
 

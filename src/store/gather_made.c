@@ -146,13 +146,14 @@ qp_code qp_gather_made_of(void *ctx, qp_made what, qp_str text, float *out, bool
 static qp_code each_entity(qp_gathering *p, qp_str model, qp_code (*row)(qp_gathering *, qp_str, qp_err *), qp_err *err)
 {
     qp_code code = QP_OK;
-    for (size_t at = 0; !code && at < p->entities.n; at += sizeof(qp_digest)) {
+    uint64_t size = p->entities ? qp_scratch_size(p->entities) : 0;
+    for (uint64_t at = 0; !code && at < size; at += sizeof(qp_digest)) {
         qp_digest digest;
         qp_str value = {0};
         bool found = false;
-        memcpy(&digest, p->entities.at + at, sizeof digest);
         qp_arena_reset(p->mem);
-        code = look_up(p, digest.hex, model, &value, &found, err);
+        code = qp_scratch_read(p->entities, at, &digest, sizeof digest, err);
+        code = code ? code : look_up(p, digest.hex, model, &value, &found, err);
         if (!code)
             code = row(p, found ? value : (qp_str){0}, err);
     }
@@ -221,7 +222,7 @@ static qp_code read_heads(qp_gathering *p, qp_arena *a, qp_err *err)
 qp_code qp_gather_shape(qp_gathering *p, qp_arena *a, qp_err *err)
 {
     qp_store *s = p->store;
-    int64_t documents = 0, entities = 0;
+    int64_t documents = 0, graphs = 0;
     qp_code code = qp_state_get(s, "model", &p->model, a, err);
     if (!code)
         code = qp_state_get(s, "sparse", &p->sparse, a, err);
@@ -236,7 +237,7 @@ qp_code qp_gather_shape(qp_gathering *p, qp_arena *a, qp_err *err)
     if (!code)
         code = qp_truth_number(s, "SELECT count(*) FROM document", &documents, err);
     if (!code)
-        code = qp_truth_number(s, "SELECT coalesce(sum(entities), 0) FROM graph", &entities, err);
-    p->total = (uint64_t)(documents + entities);
+        code = qp_truth_number(s, "SELECT coalesce(sum(entities + triples), 0) FROM graph", &graphs, err);
+    p->total = (uint64_t)(documents + graphs);
     return code;
 }

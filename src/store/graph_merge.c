@@ -9,7 +9,7 @@ struct part { /* one graph */
     qp_graph_reader *entities;
     qp_graph_record now;
     bool more;
-    uint32_t *number; /* of its entities, in the whole */
+    uint32_t *number; /* of its entities, in the whole; null of the only graph: their own */
     uint64_t met;
     qp_str *relation;
 };
@@ -42,8 +42,10 @@ static qp_code open_parts(qp_graph_merge *m, qp_err *err)
         if (p->is.entities >= UINT32_MAX || p->is.relations >= UINT32_MAX)
             return qp_fail(err, QP_STORE, "truth.db: is damaged: a graph of %llu entities and %llu relations",
                            (unsigned long long)p->is.entities, (unsigned long long)p->is.relations);
-        p->number = malloc((p->is.entities + 1) * sizeof *p->number);
-        code = p->number ? qp_graph_open(m->store, p->is.row, QP_GRAPH_ENTITIES, &p->entities, err) : qp_oom(err);
+        if (m->n > 1)
+            p->number = malloc((p->is.entities + 1) * sizeof *p->number);
+        code = p->number || m->n == 1 ? qp_graph_open(m->store, p->is.row, QP_GRAPH_ENTITIES, &p->entities, err)
+                                      : qp_oom(err);
         if (!code)
             code = advance(p, err);
     }
@@ -73,7 +75,9 @@ static qp_code merge_one(qp_graph_merge *m, const struct part *first, qp_err *er
             continue;
         if (p->met >= p->is.entities)
             return qp_fail(err, QP_STORE, "truth.db: is damaged: a graph has more entities than it says");
-        p->number[p->met++] = m->entities;
+        if (p->number)
+            p->number[p->met] = m->entities;
+        p->met++;
         if (p->now.text.n && !qp_str_has_lines(qp_buf_view(&m->text), p->now.text)) {
             if (m->text.n)
                 qp_buf_char(&m->text, '\n');
@@ -108,6 +112,11 @@ static qp_code merge_entities(qp_graph_merge *m, qp_err *err)
     qp_arena_free(m->mem);
     m->mem = mine;
     return code;
+}
+
+static uint32_t number_of(const struct part *p, uint32_t entity)
+{
+    return p->number ? p->number[entity] : entity;
 }
 
 static qp_code read_relations(qp_graph_merge *m, struct part *p, qp_err *err)
@@ -145,7 +154,7 @@ static qp_code give_edges(qp_graph_merge *m, struct part *p, qp_err *err)
         if (is.head >= p->met || is.tail >= p->met || is.relation >= p->is.relations || !p->relation[is.relation].at)
             code = qp_fail(err, QP_STORE, "truth.db: is damaged: a triple of a graph names what is not there");
         else
-            code = m->out->edge(m->out->ctx, p->number[is.head], p->relation[is.relation], p->number[is.tail],
+            code = m->out->edge(m->out->ctx, number_of(p, is.head), p->relation[is.relation], number_of(p, is.tail),
                                 is.weight, is.text, err);
     }
     qp_graph_close(r);
@@ -165,7 +174,7 @@ static qp_code give_mentions(qp_graph_merge *m, const struct part *p, qp_err *er
         if (is.entity >= p->met)
             code = qp_fail(err, QP_STORE, "truth.db: is damaged: a graph mentions what is not there");
         else
-            code = m->out->mention(m->out->ctx, p->number[is.entity], is.document, is.chunk, err);
+            code = m->out->mention(m->out->ctx, number_of(p, is.entity), is.document, is.chunk, err);
     }
     qp_graph_close(r);
     return code;

@@ -16,8 +16,8 @@ struct qp_lexicon {
     size_t tf_cap;
     uint32_t *touched; /* terms of the node at hand */
     size_t n_touched, touched_cap;
-    uint32_t *lengths;
-    size_t nodes, nodes_cap;
+    uint32_t *lengths; /* up to the last node with a term: entities may all be without */
+    size_t nodes, n_lengths, lengths_cap;
     uint32_t length; /* of the node at hand */
     bool oom;
 };
@@ -94,9 +94,13 @@ qp_code qp_lexicon_end(qp_lexicon *l, qp_err *err)
 {
     if (l->nodes >= UINT32_MAX)
         return qp_fail(err, QP_STORE, "an index holds at most %u passages: index into several folders", UINT32_MAX);
-    uint32_t *lengths = qp_array_room(l->lengths, l->nodes, &l->nodes_cap, sizeof *lengths);
-    l->oom |= !lengths;
-    l->lengths = lengths ? lengths : l->lengths;
+    while (l->length && l->n_lengths <= l->nodes) {
+        uint32_t *lengths = qp_array_room(l->lengths, l->n_lengths, &l->lengths_cap, sizeof *lengths);
+        if (!lengths)
+            return qp_oom(err);
+        l->lengths = lengths;
+        lengths[l->n_lengths++] = 0;
+    }
     for (size_t i = 0; !l->oom && i < l->n_touched; i++) {
         uint32_t term = l->touched[i];
         l->oom = !qp_inverted_add(l->postings, term, (uint32_t)l->nodes, l->tf[term]);
@@ -104,7 +108,9 @@ qp_code qp_lexicon_end(qp_lexicon *l, qp_err *err)
     }
     if (l->oom)
         return qp_oom(err);
-    l->lengths[l->nodes++] = l->length;
+    if (l->length)
+        l->lengths[l->nodes] = l->length;
+    l->nodes++;
     l->length = 0;
     l->n_touched = 0;
     return QP_OK;
@@ -140,23 +146,33 @@ static void add_square(void *ctx, uint32_t node, uint32_t tf)
     s->at[node] += weight * weight;
 }
 
+static void add_zeros(qp_writer *w, size_t n)
+{
+    static const uint32_t none[1024]; /* 0 as a length and as a norm */
+    for (; n; n -= n < 1024 ? n : 1024)
+        qp_writer_add(w, none, (n < 1024 ? n : 1024) * sizeof *none);
+}
+
 static void write_nodes(const qp_lexicon *l, qp_writer *w, const double *squares, qp_info *info)
 {
-    qp_writer_put(w, QP_S_LENGTHS, l->lengths, l->nodes * sizeof *l->lengths);
+    size_t without = l->nodes - l->n_lengths;
+    qp_writer_put(w, QP_S_LENGTHS, l->lengths, l->n_lengths * sizeof *l->lengths);
+    add_zeros(w, without);
     qp_writer_begin(w, QP_S_NORMS);
-    for (size_t v = 0; v < l->nodes; v++) {
+    for (size_t v = 0; v < l->n_lengths; v++) {
         float norm = (float)sqrt(squares[v]);
         qp_writer_add(w, &norm, sizeof norm);
         info->words += l->lengths[v];
         info->passage_words += v < info->entity ? l->lengths[v] : 0;
     }
+    add_zeros(w, without);
 }
 
-qp_code qp_lexicon_write(qp_lexicon *l, qp_writer *w, qp_buf *strings, qp_info *info, qp_err *err)
+qp_code qp_lexicon_write(qp_lexicon *l, qp_writer *w, qp_info *info, qp_err *err)
 {
     size_t n = qp_map_size(l->ids);
     uint32_t *order = malloc((n ? n : 1) * sizeof *order);
-    double *squares = calloc(l->nodes ? l->nodes : 1, sizeof *squares);
+    double *squares = calloc(l->n_lengths + 1, sizeof *squares);
     qp_buf terms = {0}, blocks = {0};
     for (size_t i = 0; order && i < n; i++)
         order[i] = (uint32_t)i;
@@ -172,8 +188,10 @@ qp_code qp_lexicon_write(qp_lexicon *l, qp_writer *w, qp_buf *strings, qp_info *
                                   {qp_tfidf_idf(info->entity, with.n),
                                    qp_tfidf_idf(l->nodes - info->entity, df - with.n)},
                                   with.entity};
-            qp_term_entry e = {{strings->n, name.n}, blocks.n / sizeof(qp_block_entry), df, with.n};
-            qp_buf_str(strings, name);
+            qp_term_entry e = {{qp_writer_aside(w, QP_S_STRINGS, name.at, name.n), name.n},
+                               blocks.n / sizeof(qp_block_entry),
+                               df,
+                               with.n};
             qp_buf_add(&terms, &e, sizeof e);
             qp_inverted_write(l->postings, order[i], l->lengths, w, &blocks);
             qp_inverted_each(l->postings, order[i], add_square, &sum);
@@ -184,7 +202,7 @@ qp_code qp_lexicon_write(qp_lexicon *l, qp_writer *w, qp_buf *strings, qp_info *
     }
     info->terms = n;
     info->blocks = blocks.n / sizeof(qp_block_entry);
-    bool oom = !order || !squares || terms.oom || blocks.oom || strings->oom;
+    bool oom = !order || !squares || terms.oom || blocks.oom;
     free(order);
     free(squares);
     qp_buf_free(&terms);

@@ -4,50 +4,67 @@
 
 #include "base/array.h"
 #include "base/map.h"
+#include "base/scratch.h"
+#include "base/sorter.h"
 #include "base/thread.h"
 #include "quipu_op.h"
+#include "store/rows.h"
+
+enum { BLOCK = 1024, WAITING = 1 << 18 /* bytes of the log in memory */ };
 
 struct link {
     uint32_t from, to;
-    uint32_t type; /* in order of arrival; in order of name once written */
+    uint32_t type; /* in order of arrival; in order of name once it is read again */
     float weight;
     uint32_t said; /* 0: nothing; else the place among the texts, from 1 */
 };
 
 struct qp_links {
-    struct link *at;
-    size_t n, cap;
-    qp_map *types, *texts; /* as edges share types, they share texts: "source: Wikipedia" */
-    uint64_t *arcs;        /* once written, where they are kept: nodes + 1 starts, */
-    uint32_t *arc_node;    /* and neighbours on the same side */
-    uint32_t *order;       /* of the types, by name; once written */
+    char *folder;
+    size_t memory;
+    qp_scratch *log; /* of links, as they came */
+    qp_sorter *sorted;
+    uint64_t n;                       /* added; once written, those that are left */
+    qp_map *types, *texts;            /* as edges share types, they share texts: "source: Wikipedia" */
+    uint32_t *order;                  /* of the types, by name; behind it the place of each in that order */
+    const uint32_t *from, *to, *type; /* once written: mapped */
+    uint64_t *arcs;                   /* if they are kept: nodes + 1 starts, */
+    uint32_t *arc_node;               /* and neighbours on the same side */
 };
 
-qp_links *qp_links_new(void)
+qp_code qp_links_open(const char *folder, size_t memory, qp_links **out, qp_err *err)
 {
-    qp_links *l = calloc(1, sizeof *l);
+    qp_links *l = *out = calloc(1, sizeof *l);
     if (!l)
-        return NULL;
+        return qp_oom(err);
+    l->memory = memory ? memory : QP_LINKS_MEMORY;
+    l->folder = strdup(folder);
     l->types = qp_map_new();
     l->texts = qp_map_new();
-    if (l->types && l->texts)
-        return l;
+    qp_code code = l->folder && l->types && l->texts ? qp_scratch_open(folder, WAITING, &l->log, err) : qp_oom(err);
+    if (!code)
+        return QP_OK;
     qp_links_free(l);
-    return NULL;
+    *out = NULL;
+    return code;
 }
 
 void qp_links_free(qp_links *l)
 {
     if (!l)
         return;
+    qp_scratch_close(l->log);
+    qp_sorter_close(l->sorted);
     qp_map_free(l->types);
     qp_map_free(l->texts);
     free(l->arcs);
     free(l->arc_node);
     free(l->order);
-    free(l->at);
+    free(l->folder);
     free(l);
 }
+
+/* ---- adding ---- */
 
 /* The text's place, from 1; 0 of an empty one. */
 static qp_code text_place(qp_links *l, qp_str text, uint32_t *place, qp_err *err)
@@ -83,56 +100,208 @@ qp_code qp_links_add(qp_links *l, uint32_t from, uint32_t to, qp_str type, float
         return code;
     if (l->n == UINT32_MAX - 1)
         return qp_fail(err, QP_INPUT, "an index of more than %u edges was asked for; make two", UINT32_MAX - 1);
-    struct link *more = qp_array_room(l->at, l->n, &l->cap, sizeof *more);
-    if (!more)
-        return qp_oom(err);
-    l->at = more;
-    l->at[l->n++] = (struct link){from, to, (uint32_t)*slot, weight, said};
-    return QP_OK;
+    const struct link is = {from, to, (uint32_t)*slot, weight, said};
+    l->n++;
+    return qp_scratch_add(l->log, &is, sizeof is, err);
 }
 
-static int by_name(const void *a, const void *b, void *types)
+/* ---- types and texts in order ---- */
+
+static int by_name(const void *a, const void *b, void *names)
 {
-    return qp_str_cmp(qp_map_key(types, *(const uint32_t *)a), qp_map_key(types, *(const uint32_t *)b));
+    return qp_str_cmp(qp_map_key(names, *(const uint32_t *)a), qp_map_key(names, *(const uint32_t *)b));
+}
+
+/* The keys in byte order, then the place of each in it; null without memory. */
+static uint32_t *order_of(qp_map *names)
+{
+    size_t n = qp_map_size(names);
+    uint32_t *order = malloc((n ? n : 1) * 2 * sizeof *order);
+    for (size_t i = 0; order && i < n; i++)
+        order[i] = (uint32_t)i;
+    if (order)
+        qsort_r(order, n, sizeof *order, by_name, names);
+    for (size_t i = 0; order && i < n; i++)
+        order[n + order[i]] = (uint32_t)i;
+    return order;
 }
 
 /* Numbers the types in order of name, so that nothing depends on the order of arrival. */
-static qp_code write_types(qp_links *l, qp_writer *w, qp_buf *strings, qp_info *info, qp_err *err)
+static qp_code write_types(qp_links *l, qp_writer *w, qp_info *info, qp_err *err)
 {
-    size_t n = qp_map_size(l->types);
-    uint32_t *order = l->order = malloc((n ? n : 1) * 2 * sizeof *order);
-    if (!order)
+    l->order = order_of(l->types);
+    if (!l->order)
         return qp_oom(err);
-    uint32_t *rank = order + n;
-    for (size_t i = 0; i < n; i++)
-        order[i] = (uint32_t)i;
-    qsort_r(order, n, sizeof *order, by_name, l->types);
+    info->types = qp_map_size(l->types);
     qp_writer_begin(w, QP_S_TYPES);
-    for (size_t i = 0; i < n; i++) {
-        qp_str name = qp_map_key(l->types, order[i]);
-        qp_ref ref = {strings->n, name.n};
-        qp_buf_str(strings, name);
+    for (uint32_t i = 0; i < info->types; i++) {
+        qp_str name = qp_links_type(l, i);
+        qp_ref ref = {qp_writer_aside(w, QP_S_STRINGS, name.at, name.n), name.n};
         qp_writer_add(w, &ref, sizeof ref);
-        rank[order[i]] = (uint32_t)i;
     }
-    for (size_t i = 0; i < l->n; i++)
-        l->at[i].type = rank[l->at[i].type];
-    info->types = n;
-    return strings->oom ? qp_oom(err) : QP_OK;
+    return QP_OK;
 }
 
-static int by_ends(const void *a, const void *b, void *links)
+/* ---- the log again ---- */
+
+struct reading { /* as edges came; or sorted */
+    const qp_links *l;
+    uint64_t at;
+    struct link block[BLOCK];
+};
+
+static qp_code read_log(struct reading *r, struct link *out, qp_err *err)
 {
-    const struct link *x = a, *y = b;
+    const qp_links *l = r->l;
+    uint64_t left = l->n - r->at;
+    qp_code code = QP_OK;
+    if (r->at % BLOCK == 0)
+        code = qp_scratch_read(l->log, r->at * sizeof *out, r->block, (left < BLOCK ? left : BLOCK) * sizeof *out, err);
+    *out = r->block[r->at++ % BLOCK];
+    out->type = l->order[qp_map_size(l->types) + out->type];
+    return code;
+}
+
+/* A record: from, to, type, weight (the largest first: it stays), the text's place in byte order; then the link itself. */
+enum { KEY = 20 };
+
+static uint32_t falling(float weight)
+{
+    uint32_t bits;
+    weight += 0.0f; /* -0 is 0 */
+    memcpy(&bits, &weight, sizeof bits);
+    return bits >> 31 ? bits : ~bits ^ 0x80000000u;
+}
+
+static qp_code sort_one(qp_links *l, const struct link *is, const uint32_t *text_rank, qp_err *err)
+{
+    char record[KEY + sizeof *is];
+    const uint32_t key[] = {is->from, is->to, is->type, falling(is->weight),
+                            is->said ? text_rank[is->said - 1] + 1 : 0};
+    for (size_t i = 0; i < KEY / sizeof *key; i++)
+        qp_key_put32(record + 4 * i, key[i]);
+    memcpy(record + KEY, is, sizeof *is);
+    return qp_sorter_add(l->sorted, (qp_str){record, sizeof record}, err);
+}
+
+static qp_code sort_all(qp_links *l, qp_err *err)
+{
+    uint32_t *order = order_of(l->texts);
+    struct reading r = {.l = l};
+    struct link is;
+    qp_code code = order ? qp_sorter_open(l->folder, l->memory, &l->sorted, err) : qp_oom(err);
+    while (!code && r.at < l->n) {
+        code = read_log(&r, &is, err);
+        code = code ? code : sort_one(l, &is, order + qp_map_size(l->texts), err);
+    }
+    free(order);
+    return code ? code : qp_sorter_sort(l->sorted, err);
+}
+
+static int by_ends(const struct link *x, const struct link *y)
+{
     if (x->from != y->from)
         return x->from < y->from ? -1 : 1;
     if (x->to != y->to)
         return x->to < y->to ? -1 : 1;
-    if (x->type != y->type)
-        return x->type < y->type ? -1 : 1;
-    if (x->weight != y->weight)
-        return x->weight > y->weight ? -1 : 1; /* the largest first: it stays */
-    return x->said == y->said ? 0 : qp_str_cmp(text_at(links, x->said), text_at(links, y->said));
+    return (x->type > y->type) - (x->type < y->type);
+}
+
+/* As those of a large graph are; edges that repeat are put in order of weight and text. */
+static qp_code sort_if_needed(qp_links *l, qp_err *err)
+{
+    struct reading r = {.l = l};
+    struct link before, is;
+    bool rises = true;
+    qp_code code = QP_OK;
+    for (; rises && !code && r.at < l->n; before = is) {
+        bool first = !r.at;
+        code = read_log(&r, &is, err);
+        rises = first || by_ends(&before, &is) < 0;
+    }
+    return code || rises ? code : sort_all(l, err);
+}
+
+static qp_code next_link(struct reading *r, struct link *out, qp_err *err)
+{
+    qp_str record;
+    if (!r->l->sorted)
+        return read_log(r, out, err);
+    qp_code code = qp_sorter_next(r->l->sorted, &record, err);
+    r->at++;
+    if (!code)
+        memcpy(out, record.at + KEY, sizeof *out);
+    return code;
+}
+
+/* ---- columns ---- */
+
+struct columns { /* on their way to the file */
+    qp_links *l;
+    qp_writer *file;
+    qp_info *info;
+    qp_rows across;
+    uint32_t from[BLOCK], to[BLOCK], type[BLOCK];
+    float weight[BLOCK];
+    uint32_t n;
+    uint64_t written;
+    uint32_t out; /* nodes whose rows have begun */
+    qp_ref *ref;  /* of each text that was put */
+    size_t n_ref;
+};
+
+static void flush(struct columns *c)
+{
+    qp_writer_aside(c->file, QP_S_EDGE_FROM, c->from, c->n * sizeof *c->from);
+    qp_writer_aside(c->file, QP_S_EDGE_TO, c->to, c->n * sizeof *c->to);
+    qp_writer_aside(c->file, QP_S_EDGE_TYPE, c->type, c->n * sizeof *c->type);
+    qp_writer_aside(c->file, QP_S_EDGE_WEIGHT, c->weight, c->n * sizeof *c->weight);
+    c->n = 0;
+}
+
+/* That the edge has a text, and where; each text is kept once. */
+static qp_code put_text(struct columns *c, uint32_t said, qp_err *err)
+{
+    uint32_t edge = (uint32_t)c->written;
+    if (said >= c->n_ref) {
+        size_t n = qp_map_size(c->l->texts) + 1;
+        qp_ref *more = realloc(c->ref, 2 * n * sizeof *more);
+        if (!more)
+            return qp_oom(err);
+        memset(more + c->n_ref, 0, (2 * n - c->n_ref) * sizeof *more);
+        c->ref = more;
+        c->n_ref = 2 * n;
+    }
+    qp_ref *ref = &c->ref[said];
+    if (!ref->n) {
+        qp_str text = text_at(c->l, said);
+        *ref = (qp_ref){qp_writer_aside(c->file, QP_S_STRINGS, text.at, text.n), text.n};
+    }
+    qp_writer_aside(c->file, QP_S_SAID_EDGE, &edge, sizeof edge);
+    qp_writer_aside(c->file, QP_S_SAID, ref, sizeof *ref);
+    c->info->said++;
+    return QP_OK;
+}
+
+static void begin_rows(struct columns *c, uint32_t below)
+{
+    for (; c->out < below; c->out++)
+        qp_writer_aside(c->file, QP_S_OUT, &c->written, sizeof c->written);
+}
+
+static qp_code put_link(struct columns *c, const struct link *is, qp_err *err)
+{
+    qp_code code = is->said ? put_text(c, is->said, err) : QP_OK;
+    begin_rows(c, is->from + 1);
+    c->from[c->n] = is->from;
+    c->to[c->n] = is->to;
+    c->type[c->n] = is->type;
+    c->weight[c->n] = is->weight;
+    c->info->crossing += qp_rows_across(&c->across, is->from, is->to, is->type);
+    c->written++;
+    if (++c->n == BLOCK)
+        flush(c);
+    return code;
 }
 
 static qp_code join_texts(qp_links *l, struct link *kept, const struct link *more, qp_err *err)
@@ -149,201 +318,116 @@ static qp_code join_texts(qp_links *l, struct link *kept, const struct link *mor
     return code;
 }
 
-static qp_code sort_and_join(qp_links *l, qp_err *err)
-{
-    qp_code code = QP_OK;
-    size_t n = 0;
-    bool sorted = true; /* as those of a large graph are */
-    for (size_t i = 1; sorted && i < l->n; i++)
-        sorted = by_ends(&l->at[i - 1], &l->at[i], l) <= 0;
-    if (!sorted)
-        qsort_r(l->at, l->n, sizeof *l->at, by_ends, l);
-    for (size_t i = 0; !code && i < l->n; i++)
-        if (!n || l->at[i].from != l->at[n - 1].from || l->at[i].to != l->at[n - 1].to ||
-            l->at[i].type != l->at[n - 1].type)
-            l->at[n++] = l->at[i];
-        else
-            code = join_texts(l, &l->at[n - 1], &l->at[i], err);
-    l->n = n;
-    return code;
-}
-
-/* Of the edges that have a text, which they are, and the text's place; each text is kept once. */
-static qp_code write_said(const qp_links *l, qp_writer *w, qp_buf *strings, qp_info *info, qp_err *err)
-{
-    size_t n = qp_map_size(l->texts);
-    qp_ref *ref = calloc(n + 1, sizeof *ref);
-    if (!ref)
-        return qp_oom(err);
-    qp_writer_begin(w, QP_S_SAID_EDGE);
-    for (uint32_t i = 0; n && i < l->n; i++)
-        if (l->at[i].said) {
-            qp_writer_add(w, &i, sizeof i);
-            info->said++;
-        }
-    qp_writer_begin(w, QP_S_SAID);
-    for (size_t i = 0; n && i < l->n; i++) {
-        qp_ref *r = &ref[l->at[i].said];
-        if (!l->at[i].said)
-            continue;
-        if (!r->n) {
-            qp_str text = text_at(l, l->at[i].said);
-            *r = (qp_ref){strings->n, text.n};
-            qp_buf_str(strings, text);
-        }
-        qp_writer_add(w, r, sizeof *r);
-    }
-    free(ref);
-    return strings->oom ? qp_oom(err) : QP_OK;
-}
-
-static void write_columns(const qp_links *l, qp_writer *w)
-{
-    qp_writer_begin(w, QP_S_EDGE_FROM);
-    for (size_t i = 0; i < l->n; i++)
-        qp_writer_add(w, &l->at[i].from, sizeof l->at[i].from);
-    qp_writer_begin(w, QP_S_EDGE_TO);
-    for (size_t i = 0; i < l->n; i++)
-        qp_writer_add(w, &l->at[i].to, sizeof l->at[i].to);
-    qp_writer_begin(w, QP_S_EDGE_TYPE);
-    for (size_t i = 0; i < l->n; i++)
-        qp_writer_add(w, &l->at[i].type, sizeof l->at[i].type);
-    qp_writer_begin(w, QP_S_EDGE_WEIGHT);
-    for (size_t i = 0; i < l->n; i++)
-        qp_writer_add(w, &l->at[i].weight, sizeof l->at[i].weight);
-}
-
-/* What is only walked across: edges between a passage and an entity, and those of synonyms. */
-struct across {
-    uint64_t entity;
-    uint32_t synonym; /* the type; UINT32_MAX: there is none */
-};
-
-static struct across across_of(const qp_links *l, const qp_info *info)
-{
-    struct across x = {info->entity, UINT32_MAX};
-    for (uint32_t t = 0; info->synonyms && t < info->types; t++)
-        if (qp_str_eq(qp_links_type(l, t), QP_STR(QP_SYNONYM)))
-            x.synonym = t;
-    return x;
-}
-
-static bool is_across(const struct link *e, const struct across *x)
-{
-    return x && ((e->from < x->entity) != (e->to < x->entity) || e->type == x->synonym);
-}
-
-/* Distinct neighbours of v, but over edges of `without`, if that is given: both rows rise, so they are merged. */
-static uint32_t neighbours(const qp_links *l, uint32_t v, const uint64_t *out, const uint64_t *in,
-                           const uint32_t *in_edge, const struct across *without, uint32_t *row)
-{
-    uint64_t a = out[v], b = in[v];
-    uint32_t count = 0, last = v;
-    for (;;) {
-        while (a < out[v + 1] && is_across(&l->at[a], without))
-            a++;
-        while (b < in[v + 1] && is_across(&l->at[in_edge[b]], without))
-            b++;
-        if (a == out[v + 1] && b == in[v + 1])
-            return count;
-        uint32_t x = a < out[v + 1] ? l->at[a].to : UINT32_MAX, y = b < in[v + 1] ? l->at[in_edge[b]].from : UINT32_MAX;
-        uint32_t next = x < y ? x : y;
-        a += x == next;
-        b += y == next;
-        if (next != v && next != last)
-            row[count++] = next;
-        last = next;
-    }
-}
-
 static qp_code stopped(qp_err *err)
 {
     return qp_fail(err, QP_STOPPED, "stopped before the index was published; run it again to go on");
 }
 
-/* The longest row; of all rows together, each edge gives two arcs at most. */
-static uint64_t room_of(const qp_links *l, const qp_links_how *how, const uint64_t *out, const uint64_t *in)
+static qp_code put_all(struct columns *c, volatile const int *cancel, qp_err *err)
 {
-    uint64_t longest = 0;
-    for (uint32_t v = 0; v < how->nodes; v++) {
-        uint64_t n = out[v + 1] - out[v] + in[v + 1] - in[v];
-        longest = n > longest ? n : longest;
+    struct reading r = {.l = c->l};
+    struct link kept, is;
+    qp_code code = c->l->n ? next_link(&r, &kept, err) : QP_OK;
+    while (!code && r.at < c->l->n) {
+        if (r.at % BLOCK == 0 && qp_cancelled(cancel))
+            return stopped(err);
+        code = next_link(&r, &is, err);
+        if (!code && !by_ends(&kept, &is)) {
+            code = join_texts(c->l, &kept, &is, err);
+        } else if (!code) {
+            code = put_link(c, &kept, err);
+            kept = is;
+        }
     }
-    return how->keep ? 2 * l->n : longest;
+    return code || !c->l->n ? code : put_link(c, &kept, err);
 }
 
-/* The starts overwrite `in`, which is written by then. */
-static qp_code write_both(qp_links *l, const qp_links_how *how, qp_writer *w, const uint64_t *out, uint64_t *in,
-                          const uint32_t *in_edge, qp_info *info, qp_err *err)
+static qp_code write_columns(struct columns *c, const qp_links_how *how, qp_err *err)
 {
-    const struct across x = across_of(l, info);
-    uint64_t arcs = 0, kept = 0;
-    l->arc_node = malloc((room_of(l, how, out, in) + 1) * sizeof *l->arc_node);
-    l->arcs = how->keep ? calloc((size_t)how->nodes + 1, sizeof *l->arcs) : NULL;
-    if (!l->arc_node || (how->keep && !l->arcs))
-        return qp_oom(err);
-    qp_writer_begin(w, QP_S_BOTH_NODE);
-    for (uint32_t v = 0; v < how->nodes; v++) {
-        uint32_t *row = l->arc_node + kept, n = neighbours(l, v, out, in, in_edge, NULL, row);
-        qp_writer_add(w, row, n * sizeof *row);
-        if (how->keep)
-            l->arcs[v + 1] = kept += neighbours(l, v, out, in, in_edge, &x, row);
-        in[v] = arcs;
-        arcs += n;
-        if (v % 4096 == 0 && qp_cancelled(how->cancel))
-            return stopped(err);
-    }
-    in[how->nodes] = info->arcs = arcs;
-    qp_writer_put(w, QP_S_BOTH, in, ((size_t)how->nodes + 1) * sizeof *in);
+    static const qp_section in_order[] = {QP_S_SAID_EDGE, QP_S_SAID,        QP_S_EDGE_FROM, QP_S_EDGE_TO,
+                                          QP_S_EDGE_TYPE, QP_S_EDGE_WEIGHT, QP_S_OUT};
+    qp_code code = put_all(c, how->cancel, err);
+    if (code)
+        return code;
+    qp_links *l = c->l;
+    qp_scratch_close(l->log); /* their disk is wanted */
+    qp_sorter_close(l->sorted);
+    l->log = NULL;
+    l->sorted = NULL;
+    l->n = c->written;
+    flush(c);
+    begin_rows(c, how->nodes);
+    qp_writer_aside(c->file, QP_S_OUT, &c->written, sizeof c->written);
+    for (size_t i = 0; i < sizeof in_order / sizeof *in_order; i++)
+        qp_writer_paste(c->file, in_order[i]);
+    c->info->edges = c->written;
     return QP_OK;
 }
 
-static void write_rows(const qp_links *l, uint32_t nodes, qp_writer *w, uint64_t *out, uint64_t *in, uint32_t *in_edge)
+/* What the log held is in the file now, and read from there. */
+static qp_code map_columns(const struct columns *c, qp_err *err)
 {
-    for (size_t i = 0; i < l->n; i++) {
-        out[l->at[i].from + 1]++;
-        in[l->at[i].to + 1]++;
-    }
-    for (uint32_t v = 0; v < nodes; v++) {
-        out[v + 1] += out[v];
-        in[v + 1] += in[v];
-    }
-    for (size_t i = 0; i < l->n; i++) /* in[] moves to its rows' ends, ... */
-        in_edge[in[l->at[i].to]++] = (uint32_t)i;
-    for (uint32_t v = nodes; v > 0; v--) /* ... which are the next rows' starts */
-        in[v] = in[v - 1];
-    in[0] = 0;
-    qp_writer_put(w, QP_S_OUT, out, ((size_t)nodes + 1) * sizeof *out);
-    qp_writer_put(w, QP_S_IN, in, ((size_t)nodes + 1) * sizeof *in);
-    qp_writer_put(w, QP_S_IN_EDGE, in_edge, l->n * sizeof *in_edge);
-}
-
-qp_code qp_links_write(qp_links *l, const qp_links_how *how, qp_writer *w, qp_buf *strings, qp_info *info, qp_err *err)
-{
-    uint32_t nodes = how->nodes;
-    qp_code code = write_types(l, w, strings, info, err);
-    code = code ? code : sort_and_join(l, err);
-    code = code ? code : write_said(l, w, strings, info, err);
-    if (!code && qp_cancelled(how->cancel))
-        code = stopped(err);
+    qp_links *l = c->l;
+    const void *from, *to, *type;
+    qp_code code = qp_writer_map(c->file, QP_S_EDGE_FROM, &from, err);
+    code = code ? code : qp_writer_map(c->file, QP_S_EDGE_TO, &to, err);
+    code = code ? code : qp_writer_map(c->file, QP_S_EDGE_TYPE, &type, err);
     if (code)
         return code;
-    info->edges = l->n;
-    const struct across x = across_of(l, info);
-    for (size_t i = 0; i < l->n; i++)
-        info->crossing += is_across(&l->at[i], &x);
-    uint64_t *out = calloc((size_t)nodes + 1, sizeof *out), *in = calloc((size_t)nodes + 1, sizeof *in);
-    uint32_t *in_edge = malloc((l->n ? l->n : 1) * sizeof *in_edge);
-    if (out && in && in_edge) {
-        write_columns(l, w);
-        write_rows(l, nodes, w, out, in, in_edge);
-        code = write_both(l, how, w, out, in, in_edge, info, err);
-    } else {
-        code = qp_oom(err);
+    l->from = from;
+    l->to = to;
+    l->type = type;
+    return QP_OK;
+}
+
+/* ---- the whole ---- */
+
+static uint32_t synonym_of(const qp_links *l, const qp_info *info)
+{
+    for (uint32_t t = 0; info->synonyms && t < info->types; t++)
+        if (qp_str_eq(qp_links_type(l, t), QP_STR(QP_SYNONYM)))
+            return t;
+    return UINT32_MAX;
+}
+
+static qp_code write_rows(const struct columns *c, const qp_links_how *how, qp_err *err)
+{
+    qp_links *l = c->l;
+    qp_rows rows = c->across;
+    rows.nodes = how->nodes;
+    rows.edges = l->n;
+    rows.from = l->from;
+    rows.to = l->to;
+    rows.type = l->type;
+    rows.memory = l->memory;
+    rows.cancel = how->cancel;
+    if (how->keep) {
+        rows.kept = l->arcs = calloc((size_t)how->nodes + 1, sizeof *l->arcs);
+        rows.kept_node = l->arc_node = malloc((2 * l->n + 1) * sizeof *l->arc_node);
+        if (!l->arcs || !l->arc_node)
+            return qp_oom(err);
     }
-    free(out);
-    free(in);
-    free(in_edge);
+    return qp_rows_write(&rows, c->file, &c->info->arcs, err);
+}
+
+qp_code qp_links_write(qp_links *l, const qp_links_how *how, qp_writer *w, qp_info *info, qp_err *err)
+{
+    qp_code code = write_types(l, w, info, err);
+    code = code ? code : sort_if_needed(l, err);
+    if (!code && qp_cancelled(how->cancel))
+        code = stopped(err);
+    struct columns *c = code ? NULL : calloc(1, sizeof *c);
+    if (!c)
+        return code ? code : qp_oom(err);
+    c->l = l;
+    c->file = w;
+    c->info = info;
+    c->across = (qp_rows){.entity = info->entity, .synonym = synonym_of(l, info)};
+    code = write_columns(c, how, err);
+    code = code ? code : map_columns(c, err);
+    code = code ? code : write_rows(c, how, err);
+    free(c->ref);
+    free(c);
     return code;
 }
 
@@ -364,7 +448,7 @@ size_t qp_links_count(const qp_links *l)
 
 void qp_links_at(const qp_links *l, size_t i, uint32_t *from, uint32_t *to, uint32_t *type)
 {
-    *from = l->at[i].from;
-    *to = l->at[i].to;
-    *type = l->at[i].type;
+    *from = l->from[i];
+    *to = l->to[i];
+    *type = l->type[i];
 }

@@ -1,5 +1,6 @@
 #include "store/maker.h"
 
+#include <libgen.h>
 #include <stdlib.h>
 
 #include "base/str.h"
@@ -13,15 +14,20 @@
 #include "store/store.h"
 #include "store/synonyms.h"
 
+struct kept { /* a string that was put last, and where */
+    qp_buf is;
+    qp_ref at;
+};
+
 struct qp_maker {
     qp_maker_options options;
     qp_writer *file;
     qp_lexicon *lexicon;
     qp_links *links;
     qp_info info;
-    qp_buf strings, documents, nodes;
+    qp_buf name;    /* of the node at hand */
     uint64_t texts; /* bytes so far */
-    qp_ref last_key, last_title, last_heading, last_format, last_language;
+    struct kept last_key, last_title, last_heading, last_format, last_language;
     int stage; /* 0 documents, 1 edges, 2 vectors */
     uint32_t vectors;
     int8_t *codes; /* nodes x dim, when they are kept */
@@ -35,14 +41,16 @@ struct qp_maker {
 };
 
 /* The string's place in STRINGS; what is the same as `last` is not kept twice. */
-static qp_ref keep(qp_maker *m, qp_str s, qp_ref *last)
+static qp_ref keep(qp_maker *m, qp_str s, struct kept *last)
 {
-    if (last && last->n == s.n && (!s.n || !memcmp(m->strings.at + last->at, s.at, s.n)))
-        return *last;
-    qp_ref ref = {m->strings.n, s.n};
-    qp_buf_str(&m->strings, s);
-    if (last && !m->strings.oom)
-        *last = ref;
+    if (last && qp_str_eq(qp_buf_view(&last->is), s))
+        return last->at;
+    qp_ref ref = {qp_writer_aside(m->file, QP_S_STRINGS, s.at, s.n), s.n};
+    if (last) {
+        qp_buf_clear(&last->is);
+        qp_buf_str(&last->is, s);
+        last->at = ref;
+    }
     return ref;
 }
 
@@ -55,11 +63,12 @@ qp_code qp_maker_open(const char *path, const qp_maker_options *o, qp_maker **ou
     m->options = *o;
     m->options.coded_from = o->coded_from ? o->coded_from : QP_CODED_FROM;
     m->options.ann_from = o->ann_from ? o->ann_from : QP_ANN_FROM;
-    m->links = qp_links_new();
     m->learned = qp_inverted_new();
-    qp_code code = m->links && m->learned ? qp_lexicon_new(o->language, &m->lexicon, err) : qp_oom(err);
-    if (!code)
-        code = qp_writer_open(path, &m->file, err);
+    char *copy = strdup(path);
+    qp_code code = m->learned && copy ? qp_lexicon_new(o->language, &m->lexicon, err) : qp_oom(err);
+    code = code ? code : qp_links_open(dirname(copy), o->memory, &m->links, err);
+    code = code ? code : qp_writer_open(path, &m->file, err);
+    free(copy);
     if (code) {
         qp_maker_drop(m);
         return code;
@@ -86,11 +95,12 @@ static qp_code add_node(qp_maker *m, const qp_document *d, uint32_t ordinal, qp_
 {
     const qp_chunk *c = &d->chunks[ordinal];
     qp_str text = qp_str_slice(d->text, c->from, c->to);
-    qp_node_entry e = {(uint32_t)m->info.documents, c->page, c->from, c->to, {m->strings.n, 0}, {0, 0}};
-    qp_buf_fmt(&m->strings, "%.*s#%u", (int)d->key.n, d->key.at, ordinal);
-    e.name.n = m->strings.n - e.name.at;
+    qp_node_entry e = {(uint32_t)m->info.documents, c->page, c->from, c->to, {0, 0}, {0, 0}};
+    qp_buf_clear(&m->name);
+    qp_buf_fmt(&m->name, "%.*s#%u", (int)d->key.n, d->key.at, ordinal);
+    e.name = keep(m, qp_buf_view(&m->name), NULL);
     e.heading = keep(m, c->heading, &m->last_heading);
-    qp_buf_add(&m->nodes, &e, sizeof e);
+    qp_writer_aside(m->file, QP_S_NODES, &e, sizeof e);
     /* title, heading and text apart, as their line breaks part them in the indexed text */
     qp_lexicon_add(m->lexicon, d->title);
     qp_lexicon_add(m->lexicon, c->heading);
@@ -99,25 +109,30 @@ static qp_code add_node(qp_maker *m, const qp_document *d, uint32_t ordinal, qp_
     return qp_lexicon_end(m->lexicon, err);
 }
 
+static bool lacks_memory(const qp_maker *m)
+{
+    return m->name.oom || m->last_key.is.oom || m->last_title.is.oom || m->last_heading.is.oom ||
+           m->last_format.is.oom || m->last_language.is.oom;
+}
+
 qp_code qp_maker_document(qp_maker *m, const qp_document *d, qp_err *err)
 {
-    if (m->stage || m->entities ||
-        (m->info.documents && qp_str_cmp((qp_str){m->strings.at + m->last_key.at, m->last_key.n}, d->key) >= 0))
+    if (m->stage || m->entities || (m->info.documents && qp_str_cmp(qp_buf_view(&m->last_key.is), d->key) >= 0))
         return qp_fail(err, QP_BUG, "snapshot: document '%.*s' comes out of order", (int)d->key.n, d->key.at);
     qp_document_entry e = {.text = {m->texts, d->text.n}, .first = qp_maker_nodes(m), .n = d->n_chunks};
-    e.key = m->last_key = keep(m, d->key, NULL);
+    e.key = keep(m, d->key, &m->last_key);
     e.title = keep(m, d->title, &m->last_title);
     e.path = keep(m, d->path, NULL);
     e.format = keep(m, d->format, &m->last_format);
     e.language = keep(m, d->language, &m->last_language);
     e.meta = keep(m, d->meta, NULL);
     m->texts = qp_writer_add(m->file, d->text.at, d->text.n);
-    qp_buf_add(&m->documents, &e, sizeof e);
+    qp_writer_aside(m->file, QP_S_DOCUMENTS, &e, sizeof e);
     qp_code code = QP_OK;
     for (uint32_t i = 0; !code && i < d->n_chunks; i++)
         code = add_node(m, d, i, err);
     m->info.documents++;
-    return !code && (m->strings.oom || m->documents.oom || m->nodes.oom) ? qp_oom(err) : code;
+    return !code && lacks_memory(m) ? qp_oom(err) : code;
 }
 
 qp_code qp_maker_entity(qp_maker *m, qp_str scope, qp_str name, qp_str text, qp_err *err)
@@ -128,7 +143,7 @@ qp_code qp_maker_entity(qp_maker *m, qp_str scope, qp_str name, qp_str text, qp_
     qp_node_entry e = {
         UINT32_MAX, 0, m->texts, m->texts + text.n, keep(m, name, NULL), keep(m, scope, &m->last_heading)};
     m->texts = qp_writer_add(m->file, text.at, text.n);
-    qp_buf_add(&m->nodes, &e, sizeof e);
+    qp_writer_aside(m->file, QP_S_NODES, &e, sizeof e);
     m->info.nodes++;
     m->entities++;
     m->shared += !scope.n;
@@ -136,7 +151,7 @@ qp_code qp_maker_entity(qp_maker *m, qp_str scope, qp_str name, qp_str text, qp_
         qp_lexicon_add(m->lexicon, name);
         qp_lexicon_add(m->lexicon, text);
     }
-    return m->strings.oom || m->nodes.oom ? qp_oom(err) : qp_lexicon_end(m->lexicon, err);
+    return lacks_memory(m) ? qp_oom(err) : qp_lexicon_end(m->lexicon, err);
 }
 
 qp_code qp_maker_edge(qp_maker *m, qp_id from, qp_id to, qp_str type, float weight, qp_str text, qp_err *err)
@@ -229,16 +244,16 @@ qp_code qp_maker_heads(qp_maker *m, const float *v, qp_err *err)
 
 /* ---- what was made of relations and triples ---- */
 
-static qp_str string_at(const qp_maker *m, qp_ref ref)
-{
-    return (qp_str){m->strings.at + ref.at, ref.n};
-}
-
-static qp_str name_of(const qp_maker *m, uint32_t node)
+/* Appended to what is there. */
+static qp_code add_name(const qp_maker *m, uint32_t node, qp_buf *out, qp_err *err)
 {
     qp_node_entry e;
-    memcpy(&e, m->nodes.at + (size_t)node * sizeof e, sizeof e);
-    return string_at(m, e.name);
+    qp_code code = qp_writer_recall(m->file, QP_S_NODES, (uint64_t)node * sizeof e, &e, sizeof e, err);
+    char *room = code ? NULL : qp_buf_room(out, e.name.n);
+    if (!room)
+        return code ? code : qp_oom(err);
+    out->n += e.name.n;
+    return qp_writer_recall(m->file, QP_S_STRINGS, e.name.at, room, e.name.n, err);
 }
 
 static qp_code write_made(qp_maker *m, qp_made what, qp_str text, float *out, uint32_t width, qp_err *err)
@@ -266,7 +281,7 @@ static qp_code write_triples_made(qp_maker *m, qp_err *err)
 {
     uint32_t dim = (uint32_t)m->info.dim, from, to, type;
     float *out = malloc(dim * sizeof *out);
-    qp_buf text = {0};
+    qp_buf text = {0}, head = {0}, tail = {0};
     qp_code code = out ? QP_OK : qp_oom(err);
     qp_writer_begin(m->file, QP_S_TRIPLE_VECTORS);
     for (size_t i = 0; !code && i < qp_links_count(m->links); i++) {
@@ -277,10 +292,18 @@ static qp_code write_triples_made(qp_maker *m, qp_err *err)
             continue;
         }
         qp_buf_clear(&text);
-        qp_triple_text(&text, name_of(m, from), qp_links_type(m->links, type), name_of(m, to));
-        code = text.oom ? qp_oom(err) : write_made(m, QP_MADE_VECTOR, qp_buf_view(&text), out, dim, err);
+        qp_buf_clear(&head);
+        qp_buf_clear(&tail);
+        code = add_name(m, from, &head, err);
+        code = code ? code : add_name(m, to, &tail, err);
+        if (!code)
+            qp_triple_text(&text, qp_buf_view(&head), qp_links_type(m->links, type), qp_buf_view(&tail));
+        code = code || !text.oom ? code : qp_oom(err);
+        code = code ? code : write_made(m, QP_MADE_VECTOR, qp_buf_view(&text), out, dim, err);
     }
     qp_buf_free(&text);
+    qp_buf_free(&head);
+    qp_buf_free(&tail);
     free(out);
     return code;
 }
@@ -375,9 +398,12 @@ static void release(qp_maker *m)
     qp_lexicon_free(m->lexicon);
     qp_links_free(m->links);
     qp_inverted_free(m->learned);
-    qp_buf_free(&m->strings);
-    qp_buf_free(&m->documents);
-    qp_buf_free(&m->nodes);
+    qp_buf_free(&m->name);
+    qp_buf_free(&m->last_key.is);
+    qp_buf_free(&m->last_title.is);
+    qp_buf_free(&m->last_heading.is);
+    qp_buf_free(&m->last_format.is);
+    qp_buf_free(&m->last_language.is);
     free(m->codes);
     free(m->scales);
     free(m->head_scales);
@@ -390,7 +416,7 @@ static qp_code write_graph(qp_maker *m, qp_err *err)
 {
     const qp_maker_options *o = &m->options;
     const qp_links_how how = {qp_maker_nodes(m), o->partition || o->walks, o->cancel};
-    qp_code code = qp_links_write(m->links, &how, m->file, &m->strings, &m->info, err);
+    qp_code code = qp_links_write(m->links, &how, m->file, &m->info, err);
     if (code || !how.keep || !how.nodes)
         return code;
     qp_csr graph = qp_links_graph(m->links, how.nodes);
@@ -408,7 +434,7 @@ qp_code qp_maker_finish(qp_maker *m, qp_err *err)
     if (!code && qp_cancelled(m->options.cancel))
         code = qp_fail(err, QP_STOPPED, "stopped before the index was published; run it again to go on");
     if (!code)
-        code = qp_lexicon_write(m->lexicon, m->file, &m->strings, &m->info, err);
+        code = qp_lexicon_write(m->lexicon, m->file, &m->info, err);
     if (!code)
         code = write_learned(m, err);
     if (!code)
@@ -417,9 +443,9 @@ qp_code qp_maker_finish(qp_maker *m, qp_err *err)
         qp_maker_drop(m);
         return code;
     }
-    qp_writer_put(m->file, QP_S_DOCUMENTS, m->documents.at, m->documents.n);
-    qp_writer_put(m->file, QP_S_NODES, m->nodes.at, m->nodes.n);
-    qp_writer_put(m->file, QP_S_STRINGS, m->strings.at, m->strings.n);
+    qp_writer_paste(m->file, QP_S_DOCUMENTS);
+    qp_writer_paste(m->file, QP_S_NODES);
+    qp_writer_paste(m->file, QP_S_STRINGS);
     qp_writer_put(m->file, QP_S_INFO, &m->info, sizeof m->info);
     code = qp_writer_close(m->file, err);
     release(m);

@@ -1,6 +1,8 @@
 /* A snapshot in the making. First all documents, in rising order of key; then all entities, in rising order of (scope,
  * name); then all edges, in any order; then a vector for each node, in order; then the learned terms of each, then the
  * attention heads' outputs of each; then finish. The file's bytes are a function of what is given, and of nothing else.
+ * Names, nodes and edges wait in temporary files in the file's folder; in memory are words' postings, codes of vectors, and what
+ * store/links.h says.
  */
 #ifndef QP_STORE_MAKER_H
 #define QP_STORE_MAKER_H
@@ -29,6 +31,7 @@ typedef struct qp_maker_options {
     void *ctx;
     bool unindexed_entities;    /* leave their names out of the words' index */
     bool partition, walks;      /* keep communities, random walks (store/precompute.h) */
+    size_t memory;              /* bytes for sorting edges; 0: QP_LINKS_MEMORY */
     volatile const int *cancel; /* or null */
 } qp_maker_options;
 

@@ -131,6 +131,8 @@ qp_code qp_store_publish(qp_store *s, const qp_watch *watch, qp_err *err)
                            err);
     if (code)
         return code;
+    /* Best effort: the disk that the log of a large graph takes is wanted for the snapshot. */
+    sqlite3_exec(s->db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
     qp_gathering p = {.store = s, .watch = watch, .mem = qp_arena_new(), .began = qp_now_ms()};
     qp_arena *a = qp_arena_new();
     code = p.mem && a ? publish(&p, whole, revision, a, err) : qp_oom(err);

@@ -127,6 +127,11 @@ qp_code qp_store_open(const char *dir, bool write, bool create, qp_store **out, 
     return code;
 }
 
+void qp_store_memory(qp_store *s, size_t bytes)
+{
+    s->memory = bytes;
+}
+
 void qp_store_close(qp_store *s)
 {
     if (!s)

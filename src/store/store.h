@@ -18,6 +18,9 @@ typedef struct qp_store qp_store;
 qp_code qp_store_open(const char *dir, bool write, bool create, qp_store **, qp_err *);
 void qp_store_close(qp_store *); /* takes null; an open batch is rolled back */
 
+/* Bytes of memory for sorting edges when publishing; 0, as at first: QP_LINKS_MEMORY (store/links.h). */
+void qp_store_memory(qp_store *, size_t bytes);
+
 /* Several puts in one transaction: begin, put..., commit. A put outside a batch is its own transaction. */
 qp_code qp_store_begin(qp_store *, qp_err *);
 qp_code qp_store_commit(qp_store *, qp_err *);

@@ -15,6 +15,15 @@ void qp_writer_begin(qp_writer *, qp_section);
 uint64_t qp_writer_add(qp_writer *, const void *, size_t);
 /* begin and add at once */
 void qp_writer_put(qp_writer *, qp_section, const void *, size_t);
+
+/* Several sections can grow at once, each in a temporary file beside, until it is pasted: that begins it. Gives the place
+ * in the section where these bytes lie. */
+uint64_t qp_writer_aside(qp_writer *, qp_section, const void *, size_t);
+void qp_writer_paste(qp_writer *, qp_section);
+/* What stands aside, read back. */
+qp_code qp_writer_recall(const qp_writer *, qp_section, uint64_t at, void *, size_t, qp_err *);
+/* A section that was put or pasted before, mapped until close or drop. Only of what was written before the first call. */
+qp_code qp_writer_map(qp_writer *, qp_section, const void **, qp_err *);
 /* Writes head and table of contents. QP_STORE: the disk is full, ...; the file is then removed. Frees the writer. The
  * file is not synced: qp_file_publish does that. */
 qp_code qp_writer_close(qp_writer *, qp_err *);

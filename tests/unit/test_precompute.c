@@ -207,17 +207,15 @@ static void edges_stop(void **state)
     int cancel = 1;
     qp_writer *w;
     qp_info info = {0};
-    qp_buf strings = {0};
-    qp_links *l = qp_links_new();
+    qp_links *l;
+    assert_int_equal(qp_links_open(*state, 0, &l, NULL), QP_OK);
     snprintf(path, sizeof path, "%s/edges", (char *)*state);
     assert_int_equal(qp_writer_open(path, &w, NULL), QP_OK);
     for (uint32_t v = 0; v < 9; v++)
         assert_int_equal(qp_links_add(l, v, v + 1, QP_STR("t"), 1, QP_STR(""), NULL), QP_OK);
-    assert_int_equal(qp_links_write(l, &(qp_links_how){.nodes = 10, .cancel = &cancel}, w, &strings, &info, NULL),
-                     QP_STOPPED);
+    assert_int_equal(qp_links_write(l, &(qp_links_how){.nodes = 10, .cancel = &cancel}, w, &info, NULL), QP_STOPPED);
     qp_writer_drop(w);
     qp_links_free(l);
-    qp_buf_free(&strings);
 }
 
 /* What was published stays, and the next run publishes what was stopped. */
