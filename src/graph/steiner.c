@@ -1,4 +1,4 @@
-/* As the paper has it, with two differences.
+/* As the paper has it, with three differences.
  *
  * The search stops early. While it spreads, all nodes nearer than r are settled, so an edge that is not known yet has an
  * end v at d(v) >= r. As d(u) + c(u,v) >= d(v), the connection d(u) + c(u,v) + d(v) that it closes costs 2 r or more:
@@ -8,6 +8,12 @@
  * It stops early in a graph that falls apart, too. Cells that have touched make a region; a region of which nothing is
  * left to settle is a whole component, whose connections are all known. Once one region is left, and its terminals are
  * joined, the rest of it does not matter.
+ *
+ * When two sets of terminals are left, and have touched, what joins them is a shortest path from one to the other, and the
+ * smaller looks for it alone: it walks where the other has not settled, up to its border. With the other's nodes settled up
+ * to r0, an end v that is not known yet has d(v) >= r and is r0 or more from the other, so connections up to r + r0 are
+ * known. A terminal that lies far out would else have all others settle half the way to it, which is the whole graph where
+ * there are hubs.
  *
  * Step 4. With one shortest-path tree in each cell the paths form a tree already, whose leaves are terminals. We take the
  * minimum spanning tree of ALL edges among its nodes (Kou, Markowsky and Berman's step) and cut the leaves that are
@@ -38,7 +44,12 @@ typedef struct growth {
     uint32_t *set, apart; /* of the cells, by terminal number; sets that are left */
     struct region *region;
     uint32_t n_open; /* regions with nodes to settle */
-    bridge *met;     /* connections that were found, */
+    bool alone;      /* two sets were left: only this one, named by its smallest number, still grows, */
+    uint32_t lone;
+    uint32_t *done; /* nodes that are settled, before that */
+    size_t n_done, done_cap;
+    double border; /* the other settled what is nearer */
+    bridge *met;   /* connections that were found, */
     size_t n_met, met_cap;
     qp_heap queue;  /* by what they cost */
     uint32_t *node; /* of the paths, each once; n_nodes */
@@ -53,6 +64,7 @@ static void growth_end(growth *s)
     free(s->set);
     free(s->region);
     free(s->node);
+    free(s->done);
 }
 
 static struct region *region_of(growth *s, uint32_t v)
@@ -111,14 +123,19 @@ static qp_code meet(growth *s, uint32_t v, qp_err *err)
     return QP_OK;
 }
 
+static bool append(uint32_t **to, size_t *n, size_t *cap, uint32_t v)
+{
+    uint32_t *more = qp_array_room(*to, *n, cap, sizeof *more);
+    if (!more)
+        return false;
+    *to = more;
+    more[(*n)++] = v;
+    return true;
+}
+
 static bool add_node(growth *s, uint32_t v)
 {
-    uint32_t *node = qp_array_room(s->node, s->n_nodes, &s->nodes_cap, sizeof *node);
-    if (!node)
-        return false;
-    s->node = node;
-    node[s->n_nodes++] = v;
-    return true;
+    return append(&s->node, &s->n_nodes, &s->nodes_cap, v);
 }
 
 /* Adds the path from v back to its terminal, the terminal, which is there, left out. */
@@ -146,6 +163,33 @@ static qp_code join(growth *s, double most, qp_err *err)
     return QP_OK;
 }
 
+static bool is_lone(void *ctx, uint32_t number)
+{
+    growth *s = ctx;
+    return qp_sets_find(s->set, number) == s->lone;
+}
+
+/* Of the two sets that are left the one with fewer terminals goes on by itself, if they have touched: then it arrives. */
+static qp_code go_alone(growth *s, const uint32_t *terminal, uint32_t n, double border, qp_err *err)
+{
+    uint32_t first = qp_sets_find(s->set, 0), second = first, n_first = 0;
+    if (region_of(s, terminal[0])->apart < 2)
+        return QP_OK;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t set = qp_sets_find(s->set, i);
+        n_first += set == first;
+        second = set == first ? second : set;
+    }
+    s->alone = true;
+    s->lone = 2 * n_first <= n ? first : second;
+    s->border = border;
+    qp_code code = qp_wave_keep(&s->wave, is_lone, s, err);
+    for (size_t i = 0; i < s->n_done && !code; i++) /* what the other had reached is free again */
+        if (is_lone(s, s->wave.at[s->done[i]].origin - 1u))
+            code = qp_wave_spread(&s->wave, s->done[i], err);
+    return code;
+}
+
 /* Steps 1 to 3: the nodes of the paths that join the terminals, these first; terminals rise, each once. */
 static qp_code grow(growth *s, const uint32_t *terminal, uint32_t n, qp_err *err)
 {
@@ -163,16 +207,22 @@ static qp_code grow(growth *s, const uint32_t *terminal, uint32_t n, qp_err *err
             code = qp_oom(err);
     }
     for (uint32_t v; !code && s->apart > 1 && qp_wave_next(&s->wave, &v);) {
-        code = join(s, 2 * s->wave.at[v].cost, err);
-        if (s->n_open == 1 && region_of(s, v)->apart == 1)
+        double reached = s->wave.at[v].cost;
+        code = join(s, reached + (s->alone ? s->border : reached), err);
+        if (!s->alone && s->n_open == 1 && region_of(s, v)->apart == 1)
             break;
-        touch(s, v);
+        if (!s->alone)
+            touch(s, v);
+        if (!code && !s->alone && !append(&s->done, &s->n_done, &s->done_cap, v))
+            code = qp_oom(err);
         if (!code && s->toll)
             code = s->toll->row(s->toll->ctx, v, err);
         if (!code)
             code = qp_wave_spread(&s->wave, v, err);
         if (!code)
             code = meet(s, v, err);
+        if (!code && s->apart == 2 && !s->alone && reached > 0) /* all terminals are settled */
+            code = go_alone(s, terminal, n, reached, err);
     }
     return code ? code : join(s, INFINITY, err);
 }

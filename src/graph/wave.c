@@ -55,6 +55,35 @@ bool qp_wave_next(qp_wave *w, uint32_t *node)
     return false;
 }
 
+/* Is it waiting still, for a start that is kept? If that is not, it waits no more. */
+static bool waits(qp_spot *s, bool (*keep)(void *, uint32_t), void *ctx)
+{
+    if (!s->origin || s->settled)
+        return false;
+    if (keep(ctx, s->origin - 1u))
+        return true;
+    *s = (qp_spot){0};
+    return false;
+}
+
+qp_code qp_wave_keep(qp_wave *w, bool (*keep)(void *ctx, uint32_t number), void *ctx, qp_err *err)
+{
+    qp_heap all = w->heap;
+    uint32_t kept = 0;
+    bool room = true;
+    for (; w->head < w->tail; w->head++)
+        if (waits(&w->at[w->queue[w->head]], keep, ctx))
+            w->queue[kept++] = w->queue[w->head];
+    w->head = 0;
+    w->tail = kept;
+    w->heap = (qp_heap){0};
+    for (size_t i = 0; i < all.n && room; i++)
+        if (waits(&w->at[all.at[i].id], keep, ctx))
+            room = qp_heap_push(&w->heap, all.at[i].key, all.at[i].id, 0);
+    qp_heap_free(&all);
+    return room ? QP_OK : qp_oom(err);
+}
+
 static void spread_hops(qp_wave *w, uint32_t v)
 {
     const qp_csr *g = w->g;

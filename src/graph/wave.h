@@ -40,6 +40,8 @@ qp_code qp_wave_start(qp_wave *, uint32_t node, uint32_t number, qp_err *);
 /* The next node settled; false when all that can be reached is. Equal costs: the smaller id (breadth-first: the one that
  * was reached first). */
 bool qp_wave_next(qp_wave *, uint32_t *node);
+/* From now on only starts whose number `keep` wants spread: what others reached and did not settle is as never reached. */
+qp_code qp_wave_keep(qp_wave *, bool (*keep)(void *ctx, uint32_t number), void *ctx, qp_err *);
 /* Reaches out along the arcs of a settled node. QP_INPUT: a cost is negative or no number. */
 qp_code qp_wave_spread(qp_wave *, uint32_t node, qp_err *);
 
