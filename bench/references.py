@@ -4,12 +4,23 @@
     references.py cross     "Rule 5.2.1(3)" in ObliQA's regulations, put together again out of their passages, against the
                             references within a document that the data set lists (edges.tsv, type ref)
 
+    references.py papers PAPERS
+                            the reference lists of twenty papers in the folder PAPERS, against bench/references.tsv: entries
+                            found, their fields, and the papers among the twenty that they are
+
+The twenty: the five papers in shared/papers (texts); vignettes in PDF of Debian's r-cran-clue, coin, flexmix, multcomp, party, pscl,
+sandwich, strucchange, vcd, zoo; user's guides of KLU and UMFPACK in libsuitesparse-doc or -dev; vignettes in HTML of r-cran-loo
+(loo2-lfo, loo2-non-factorized) and r-cran-rstanarm (jm). They are not in the repository. Labels were drafted by the parser under
+test and corrected by reading each list; strucchange-intro.pdf's, whose text comes out scrambled, were written by hand.
+
 An edge counts as right if it leads from a chunk that holds part of the citing passage to one that holds part of the cited
 one; a listed reference as found if there is such an edge, to any of the passages under its number (5.2.1 is listed as its
 parts (1), (2), ...).
 """
 import argparse
 import collections
+import csv
+import difflib
 import json
 import os
 import pathlib
@@ -95,13 +106,77 @@ def cross(args):
             print("\nnot found", *pair, text[pair[0]])
 
 
+# ---- reference lists ----
+
+FIELDS = ("surname", "title", "year", "doi", "arxiv")
+
+
+def letters(text):
+    return re.sub(r"[\W_]+", "", text.lower())
+
+
+def same(field, found, label):
+    if field == "title":
+        return letters(found) == letters(label)
+    return letters(found) == letters(label) if field == "surname" else found == label
+
+
+def points(found, label):
+    like = difflib.SequenceMatcher(None, letters(found["title"]), letters(label["title"])).ratio()
+    return 2 * (like > 0.6) + like + (found["surname"] == label["surname"]) + (found["year"][:4] == label["year"][:4])
+
+
+def pairs(found, labels):
+    """(entry, label) that are the same reference: by number, else the most alike first; each once."""
+    scored = sorted(((points(f, l) + 4 * (bool(l["number"]) and str(f["number"]) == l["number"]), i, j)
+                     for i, f in enumerate(found) for j, l in enumerate(labels)), reverse=True)
+    out, left, right = [], set(), set()
+    for score, i, j in scored:
+        if score >= 2.5 and i not in left and j not in right:
+            left.add(i)
+            right.add(j)
+            out.append((found[i], labels[j]))
+    return out
+
+
+def ratio(a, b):
+    return f"{a} of {b} = {a / b:.3f}" if b else "none"
+
+
+def papers(args):
+    folder = pathlib.Path(args.papers)
+    labels = list(csv.DictReader(open(ROOT / "bench" / "references.tsv", encoding="utf-8"), delimiter="\t", quoting=csv.QUOTE_NONE))
+    names = sorted({l["document"] for l in labels})
+    tool = pathlib.Path(args.quipu).with_name("bench_references")
+    told = subprocess.run([str(tool), *(str(folder / n) for n in names)], check=True, capture_output=True, text=True).stdout
+    found = [json.loads(line) for line in told.splitlines()]
+    matched = [pair for n in names for pair in pairs([f for f in found if pathlib.Path(f["file"]).name == n], [l for l in labels if l["document"] == n])]
+    print(f"entries: precision {ratio(len(matched), len(found))}, recall {ratio(len(matched), len(labels))}")
+    for field in FIELDS:
+        right = [same(field, f[field], l[field]) for f, l in matched if l[field]]
+        print(f"{field}: precision {ratio(sum(right), sum(bool(f[field]) for f, l in matched))}, recall {ratio(sum(right), sum(bool(l[field]) for l in labels))}")
+        for f, l in matched[:] if args.show else []:
+            if not same(field, f[field], l[field]):
+                print("   ", l["document"], l["number"], repr(f[field]), "wanted", repr(l[field]))
+    db = index(args, folder, "papers")
+    edges = {(pathlib.Path(a).name, pathlib.Path(b).name) for a, b in db.execute(
+        "select t.key, h.key from edge join document t on t.row = tail join document h on h.row = head where type = 'cites'")}
+    wanted = {(l["document"], l["cites"]) for l in labels if l["cites"] and l["cites"] != l["document"]}
+    print(f"papers cited: precision {ratio(len(edges & wanted), len(edges))}, recall {ratio(len(edges & wanted), len(wanted))}")
+    for edge in sorted(edges ^ wanted):
+        print("   ", "not labelled" if edge in edges else "not found", *edge)
+    said = db.execute("select count(*), sum(chunk < 4294967295) from reference where type = 'cites' and target like 'work:%'").fetchone()
+    print(f"citations in the text: {said[1]} of {said[0]} references lead from a chunk")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", default=str(ROOT.parent / "shared" / "data"))
     parser.add_argument("--work", default="/tmp/quipu-references")
     parser.add_argument("--quipu", default=str(ROOT / "build" / "quipu"))
     parser.add_argument("--show", type=int, default=0, help="so many of what was missed and of what was not listed")
-    parser.add_argument("what", choices=["cross"])
+    parser.add_argument("what", choices=["cross", "papers"])
+    parser.add_argument("papers", nargs="?")
     args = parser.parse_args()
     pathlib.Path(args.work).mkdir(parents=True, exist_ok=True)
     globals()[args.what](args)

@@ -7,7 +7,11 @@
 #include "base/array.h"
 #include "ingest/identifier.h"
 
-enum { OPENING = 4, LONG_TITLE = 20 }; /* words a title must have to be looked for in references, and bytes */
+enum {
+    OPENING = 4,
+    LONG_TITLE = 20,
+    SHORT_TITLE = 12
+}; /* of titles: words and bytes of one looked for in an entry, letters of one that is the entry's own */
 
 static void name(qp_names *names, qp_map *map, qp_str key, size_t document)
 {
@@ -113,12 +117,24 @@ static size_t opening(qp_str key)
     return 0;
 }
 
+/* A title's letters alone: a line's end may have parted a word, or joined two. */
+static qp_str squeezed(qp_str key, qp_arena *a)
+{
+    char *out = qp_arena_alloc(a, key.n + 1);
+    size_t n = 0;
+    for (size_t i = 0; out && i < key.n; i++)
+        if (key.at[i] != ' ')
+            out[n++] = key.at[i];
+    return (qp_str){out ? out : "", n};
+}
+
 static qp_code name_title(qp_names *names, const qp_stored *d, size_t document, qp_err *err)
 {
     qp_str key = qp_title_key(d->title, names->mem);
     size_t n = opening(key);
 
     name(names, names->titles, key, document);
+    name(names, names->letters, squeezed(key, names->mem), document);
     if (!n || key.n < LONG_TITLE)
         return QP_OK;
     struct qp_long_title *grown = qp_array_room(names->long_titles, names->n_long, &names->cap_long, sizeof *grown);
@@ -171,10 +187,11 @@ qp_code qp_names_load(qp_store *store, qp_names *names, qp_err *err)
                         .pages = qp_map_new(),
                         .identifiers = qp_map_new(),
                         .titles = qp_map_new(),
+                        .letters = qp_map_new(),
                         .openings = qp_map_new(),
                         .mem = qp_arena_new()};
     if (!names->keys || !names->paths || !names->stems || !names->pages || !names->identifiers || !names->titles ||
-        !names->openings || !names->mem)
+        !names->letters || !names->openings || !names->mem)
         return qp_oom(err);
     qp_code code = qp_store_documents(store, take_document, names, err);
     return code || !names->oom ? code : qp_oom(err);
@@ -182,8 +199,8 @@ qp_code qp_names_load(qp_store *store, qp_names *names, qp_err *err)
 
 void qp_names_free(qp_names *names)
 {
-    qp_map *maps[] = {names->keys,        names->paths,  names->stems,   names->pages,
-                      names->identifiers, names->titles, names->openings};
+    qp_map *maps[] = {names->keys,        names->paths,  names->stems,    names->pages,
+                      names->identifiers, names->titles, names->openings, names->letters};
 
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         qp_map_free(maps[i]);
@@ -296,9 +313,25 @@ static size_t titled_in(const qp_names *names, qp_str text, qp_arena *a)
     return found;
 }
 
+/* "DOI, arXiv id, title, entry": the first of them that a document answers to. */
+static size_t work(const qp_names *names, qp_str target, qp_arena *a)
+{
+    qp_str rest = target;
+    size_t found = QP_NOBODY;
+
+    for (int i = 0; i < 2; i++) {
+        qp_str id = qp_str_split(rest, '\t', &rest);
+        found = found == QP_NOBODY && id.n ? who(names->identifiers, id) : found;
+    }
+    qp_str title = squeezed(qp_title_key(qp_str_split(rest, '\t', &rest), a), a);
+    if (found == QP_NOBODY && title.n >= SHORT_TITLE)
+        found = who(names->letters, title);
+    return found == QP_NOBODY && rest.n ? titled_in(names, rest, a) : found;
+}
+
 size_t qp_names_cited(const qp_names *names, qp_str target, qp_arena *a)
 {
-    if (qp_str_starts(target, QP_STR("title:")))
-        return titled_in(names, qp_str_slice(target, 6, target.n), a);
+    if (qp_str_starts(target, QP_STR("work:")))
+        return work(names, qp_str_slice(target, 5, target.n), a);
     return who(names->identifiers, target);
 }

@@ -16,6 +16,7 @@ typedef struct qp_names {
     qp_named *documents; /* in order of key */
     size_t n, cap;
     qp_map *keys, *paths, *stems, *pages, *identifiers, *titles; /* values: document number + 1 */
+    qp_map *letters;                                             /* of titles, without what parts their words */
     qp_map *openings; /* the first four words of long titles, to the first of the titles that begin so */
     struct qp_long_title {
         qp_str key;

@@ -1,21 +1,22 @@
-/* References that running text holds: DOIs, arXiv ids, man pages, and numbers in brackets with the list they count.
+/* References that running text holds: DOIs, arXiv ids, man pages, and citations with the list that they point into.
  *
- * A list is what follows the last heading or line that says "References" (or its like). Its entries begin with [12] or
- * "12."; each [12] before the list is a citation of that entry from where it stands. What no number points at (lists by
- * author and year, DOIs in such lists) is cited by the document as a whole.
+ * A citation is [12] of a numbered list, or "Name et al. (2004)" of one that is not; it is made from where it stands. What
+ * nothing points at is cited by the document as a whole.
  */
 #include <ctype.h>
 #include <stdlib.h>
 #include <strings.h>
 
+#include "ingest/bibliography.h"
 #include "ingest/identifier.h"
 #include "ingest/reader.h"
+#include "text/utf8.h"
 
-enum { MOST_ENTRIES = 2000, LONGEST_ENTRY = 600 };
+enum { LONGEST_ENTRY = 600, NEAR = 100 /* bytes between a name and its year */ };
 
 struct entry {
-    uint32_t number;
-    qp_str target; /* its identifier, else "title:" and its text */
+    const qp_entry *c;
+    qp_str target;
     bool cited;
 };
 
@@ -25,99 +26,31 @@ struct list {
     size_t n;
 };
 
-/* Is the line a heading of a reference list? */
-static bool heads_list(qp_str line)
+/* All that the document may be known by: "work:DOI, arXiv id, title, entry", parted by tabs. */
+static qp_str target_of(const qp_entry *c, qp_arena *a)
 {
-    static const char *const names[] = {"references",  "bibliography", "literature cited",
-                                        "works cited", "literatur",    "literaturverzeichnis",
-                                        "références",  "참고문헌",     "参考文献"};
-    line = qp_str_trim(line);
-    while (line.n && (isdigit((unsigned char)line.at[0]) || strchr(".# \t", line.at[0]))) /* "7. References" */
-        line = qp_str_slice(line, 1, line.n);
-    while (line.n && strchr(":.", line.at[line.n - 1]))
-        line.n--;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strlen(names[i]) == line.n && !strncasecmp(names[i], line.at, line.n))
-            return true;
-    return false;
+    qp_str text = qp_str_slice(c->text, 0, qp_utf8_floor(c->text, LONGEST_ENTRY));
+    return qp_arena_fmt(a, "work:%.*s\t%.*s\t%.*s\t%.*s", (int)c->doi.n, c->doi.at ? c->doi.at : "", (int)c->arxiv.n,
+                        c->arxiv.at ? c->arxiv.at : "", (int)c->title.n, c->title.at ? c->title.at : "", (int)text.n,
+                        text.at);
 }
 
-static size_t list_start(qp_str s)
+static void read_list(struct list *l, const qp_extract *x)
 {
-    size_t found = s.n;
+    qp_bibliography found;
 
-    for (size_t at = 0; at < s.n;) {
-        const char *end = memchr(s.at + at, '\n', s.n - at);
-        size_t next = end ? (size_t)(end - s.at) + 1 : s.n;
-        if (next - at < 40 && heads_list(qp_str_slice(s, at, next)))
-            found = next;
-        at = next;
-    }
-    return found;
-}
-
-/* The number an entry begins with ("[12] ", "12. "); *skip: the bytes before its text. 0: none. */
-static uint32_t entry_number(qp_str line, size_t *skip)
-{
-    size_t i = 0;
-    uint32_t number = 0;
-
-    while (i < line.n && (line.at[i] == ' ' || line.at[i] == '-'))
-        i++;
-    bool bracket = i < line.n && line.at[i] == '[';
-    i += bracket;
-    size_t from = i;
-    for (; i < line.n && isdigit((unsigned char)line.at[i]) && i - from < 4; i++)
-        number = number * 10 + (uint32_t)(line.at[i] - '0');
-    if (i == from || i + 1 >= line.n || line.at[i] != (bracket ? ']' : '.') || (!bracket && line.at[i + 1] != ' '))
-        return 0;
-    *skip = i + 1;
-    return number;
-}
-
-static void add_entry(struct list *l, uint32_t number, qp_str text, qp_arena *a)
-{
-    size_t at, n;
-    qp_str target;
-
-    text = qp_str_trim(text);
-    if (text.n < 8 || l->n == MOST_ENTRIES)
+    if (!qp_bibliography_find(x, &found))
         return;
-    if (!qp_identifier_find(text, &at, &n, &target, a))
-        target = qp_arena_fmt(a, "title:%.*s", (int)(text.n < LONGEST_ENTRY ? text.n : LONGEST_ENTRY), text.at);
-    l->entries[l->n++] = (struct entry){.number = number, .target = target};
-}
-
-/* Entries of the list: numbered ones run on to the next number, others are paragraphs (or list items). */
-static void read_list(struct list *l, qp_str s, qp_arena *a)
-{
-    size_t start = l->from;
-    uint32_t number = 0, next_number;
-
-    l->entries = qp_new(a, struct entry, MOST_ENTRIES);
-    if (!l->entries)
-        return;
-    for (size_t at = l->from; at < s.n;) {
-        const char *end = memchr(s.at + at, '\n', s.n - at);
-        size_t next = end ? (size_t)(end - s.at) + 1 : s.n, skip = 0;
-        qp_str line = qp_str_slice(s, at, next);
-        bool blank = !qp_str_trim(line).n, item = qp_str_starts(line, QP_STR("- "));
-
-        next_number = entry_number(line, &skip);
-        if (next_number || ((blank || item) && !number)) {
-            add_entry(l, number, qp_str_slice(s, start, at), a);
-            number = next_number;
-            start = at + (next_number ? skip : item ? 2u : 0u);
-        }
-        at = next;
-    }
-    add_entry(l, number, qp_str_slice(s, start, s.n), a);
+    l->from = found.from;
+    l->entries = found.n ? qp_new(x->mem, struct entry, found.n) : NULL;
+    for (size_t i = 0; l->entries && i < found.n; i++)
+        l->entries[l->n++] = (struct entry){&found.at[i], target_of(&found.at[i], x->mem), false};
 }
 
 static int by_number(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
-    return (x->number > y->number) - (x->number < y->number);
+    return (x->c->number > y->c->number) - (x->c->number < y->c->number);
 }
 
 static struct entry *entry_of(const struct list *l, uint32_t number)
@@ -126,12 +59,12 @@ static struct entry *entry_of(const struct list *l, uint32_t number)
 
     while (low < high) {
         size_t mid = (low + high) / 2;
-        if (l->entries[mid].number < number)
+        if (l->entries[mid].c->number < number)
             low = mid + 1;
         else
             high = mid;
     }
-    return number && low < l->n && l->entries[low].number == number ? &l->entries[low] : NULL;
+    return number && low < l->n && l->entries[low].c->number == number ? &l->entries[low] : NULL;
 }
 
 static void cite(qp_extract *x, struct entry *e, size_t at)
@@ -180,7 +113,44 @@ static size_t cite_bracket(qp_extract *x, const struct list *l, qp_str s, size_t
     return 0;
 }
 
-static void scan_body(qp_extract *x, const struct list *l, qp_str s)
+/* Where the name last stands in the text, as a word by itself; SIZE_MAX: nowhere. */
+static size_t last_name(qp_str text, qp_str name)
+{
+    for (size_t at = text.n; name.n > 1 && at-- > 0;)
+        if (qp_str_starts(qp_str_slice(text, at, text.n), name) && (!at || !isalpha((unsigned char)text.at[at - 1])) &&
+            (at + name.n == text.n || !isalpha((unsigned char)text.at[at + name.n])))
+            return at;
+    return SIZE_MAX;
+}
+
+/* "Zeileis and Hothorn (2002)", "(Hothorn et al., 2006a; Zeileis, 2004)": of the entries with the year that stands here the
+ * one whose first author is named last before it. */
+static size_t cite_year(qp_extract *x, struct list *l, qp_str s, size_t at)
+{
+    struct entry *best = NULL;
+    size_t n = 4, nearest = 0;
+
+    if (at && isalnum((unsigned char)s.at[at - 1]))
+        return 0;
+    n += at + 4 < s.n && islower((unsigned char)s.at[at + 4]);
+    qp_str year = qp_str_slice(s, at, at + n), before = qp_str_slice(s, at < NEAR ? 0 : at - NEAR, at);
+    if (year.n < 4 || (at + n < s.n && isalnum((unsigned char)s.at[at + n])))
+        return 0;
+    for (size_t i = 0; i < l->n; i++) {
+        struct entry *e = &l->entries[i];
+        if (e->c->number || !qp_str_eq(e->c->year, year))
+            continue;
+        size_t found = last_name(before, e->c->surname);
+        if (found != SIZE_MAX && (!best || found > nearest)) {
+            best = e;
+            nearest = found;
+        }
+    }
+    cite(x, best, at);
+    return best ? n : 0;
+}
+
+static void scan_body(qp_extract *x, struct list *l, qp_str s)
 {
     for (size_t at = 0; at < l->from; at++) {
         unsigned char c = (unsigned char)s.at[at], before = at ? (unsigned char)s.at[at - 1] : ' ';
@@ -201,6 +171,8 @@ static void scan_body(qp_extract *x, const struct list *l, qp_str s)
                                              .from = from,
                                              .type = QP_STR("man"),
                                              .target = qp_str_slice(page, 0, n)});
+        } else if (l->n && (c == '1' || c == '2') && (n = cite_year(x, l, s, at))) {
+            at += n - 1;
         } else if ((c == '1' || (c | 0x20) == 'a') && !isalnum(before) && (n = qp_identifier_at(rest, &id, x->mem))) {
             qp_extract_mark(x, (qp_mark){.kind = QP_MARK_REFERENCE, .from = at, .type = QP_STR("cites"), .target = id});
             at += n - 1;
@@ -225,11 +197,10 @@ static void own_identifier(qp_extract *x, qp_str s, const char *format)
 void qp_scan_references(qp_extract *x, const char *format)
 {
     qp_str s = qp_buf_view(&x->text);
-    struct list l = {.from = list_start(s)};
+    struct list l = {.from = s.n};
 
-    if (l.from < s.n)
-        read_list(&l, s, x->mem);
-    if (l.entries)
+    read_list(&l, x);
+    if (l.n)
         qsort(l.entries, l.n, sizeof *l.entries, by_number);
     scan_body(x, &l, s);
     for (size_t i = 0; i < l.n; i++)

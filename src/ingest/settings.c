@@ -20,7 +20,8 @@ static const qp_opt options[] = {
     {"exclude", "of a folder no files that match", QP_TEXT, OPTION(exclude), "", 0, 0, NULL},
     {"format", "read as this, whatever the name says", QP_ENUM, OPTION(format), "auto", 0, 0,
      "auto|text|markdown|html|pdf|docx|epub|man|jsonl|csv|tsv|json"},
-    {"references", "look in the text for DOIs, arXiv ids, man pages, [12], Section 3 and Table 2; auto: not in records",
+    {"references",
+     "look in the text for DOIs, arXiv ids, man pages, [12], Name (2004), Section 3 and Table 2; auto: not in records",
      QP_ENUM, OPTION(references), "auto", 0, 0, "auto|on|off"},
     {"triples", "vectors of triples; auto: up to 2,000,000 of them", QP_ENUM, OPTION(triples), "auto", 0, 0,
      "auto|yes|no"},
@@ -145,7 +146,7 @@ qp_digest qp_reading_digest(const qp_reading *r, const qp_cutting *c)
 {
     char numbers[100];
     int n = snprintf(numbers, sizeof numbers, "%d %u %u", (int)c->unit, c->size, c->overlap);
-    const qp_str parts[] = {QP_STR("reading 5"), /* a new number where the readers change what they give */
+    const qp_str parts[] = {QP_STR("reading 6"), /* a new number where the readers change what they give */
                             {numbers, (size_t)n},     qp_str_of(c->counter ? c->counter->digest : ""),
                             qp_str_of(r->references), qp_str_of(r->format),
                             qp_str_of(r->language)};

@@ -128,10 +128,12 @@ static void numbered_references(void **state)
                                  "[2] B. Writer. Another thing. doi:10.1000/ABC.5.\n"),
                              NULL),
                      QP_OK);
-    assert_true(refers(&r, "cites:10.1000/abc.5#@0"));
+    assert_true(
+        refers(&r, "cites:work:10.1000/abc.5\t\tAnother thing\tB. Writer. Another thing. doi:10.1000/ABC.5.#@0"));
     assert_true(refers(&r, "man:printf(3)#@0"));
     assert_true(refers(&r, "cites:arxiv:1706.03762#@0"));
-    assert_true(refers(&r, "cites:title:A. Author. A long title of some paper. 1999.#@-1"));
+    assert_true(
+        refers(&r, "cites:work:\t\tA long title of some paper\tA. Author. A long title of some paper. 1999.#@-1"));
     done(&r);
 }
 
