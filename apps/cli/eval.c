@@ -48,6 +48,28 @@ static size_t columns_that_fit(yyjson_val *root)
     return n ? n : 1;
 }
 
+static void intervals(yyjson_val *methods, const char *metric)
+{
+    yyjson_val *m;
+    size_t i, n;
+    yyjson_arr_foreach(methods, i, n, m) {
+        double low, high, mean = mean_of(m, metric, &low, &high);
+        printf("  %-28.28s %.4f [%.4f, %.4f]\n", member(m, "name"), mean, low, high);
+    }
+}
+
+static void groups(yyjson_val *root)
+{
+    yyjson_val *g;
+    size_t i, n;
+    yyjson_arr_foreach(yyjson_obj_get(root, "groups"), i, n, g) {
+        printf("\n%s%s = %s, %.0f questions: %s%s\n", bold(), member(g, "by"),
+               *member(g, "value") ? member(g, "value") : "(none)", yyjson_get_num(yyjson_obj_get(g, "questions")),
+               first_metric(root), plain());
+        intervals(yyjson_obj_get(g, "methods"), first_metric(root));
+    }
+}
+
 static void table(yyjson_val *root)
 {
     yyjson_val *methods = yyjson_obj_get(root, "methods"), *m, *key, *value;
@@ -69,10 +91,7 @@ static void table(yyjson_val *root)
         printf("%s%zu more metrics: --json, --html FILE, or choose with -o metrics=...%s\n", dim(),
                yyjson_obj_size(metrics_of(root)) - shown, plain());
     printf("\n%s%s with 95%% intervals%s\n", bold(), first_metric(root), plain());
-    yyjson_arr_foreach(methods, i, n, m) {
-        double low, high, mean = mean_of(m, first_metric(root), &low, &high);
-        printf("  %-28.28s %.4f [%.4f, %.4f]\n", member(m, "name"), mean, low, high);
-    }
+    intervals(methods, first_metric(root));
     yyjson_arr_foreach(methods, i, n, m)
         if (yyjson_get_uint(yyjson_obj_get(m, "failures")))
             printf("%s: %.0f questions failed and count as empty; the first: %s\n", member(m, "name"),
@@ -124,6 +143,7 @@ int run_eval(cli *c)
     } else {
         yyjson_doc *doc = yyjson_read(json, strlen(json), 0);
         table(yyjson_doc_get_root(doc));
+        groups(yyjson_doc_get_root(doc));
         differences(yyjson_doc_get_root(doc));
         yyjson_doc_free(doc);
     }

@@ -186,6 +186,7 @@ static qp_code read_judgements(qp_evaluation *e, qp_err *err)
 static qp_code run(qp_evaluation *e, crew *c, char **json, qp_err *err)
 {
     const qp_eval_options *o = e->options;
+    const uint32_t draws = o->bootstrap ? o->bootstrap : 10000;
     qp_code code = number_documents(e, err);
 
     if (code == QP_OK)
@@ -199,10 +200,14 @@ static qp_code run(qp_evaluation *e, crew *c, char **json, qp_err *err)
     if (code == QP_OK)
         code = qp_plan_make(e, err);
     if (code == QP_OK)
+        code = qp_groups_make(e, err);
+    if (code == QP_OK)
         code = run_trials(e, c, err);
     if (code == QP_OK)
-        code = qp_draws_make(e->value, e->n, e->n_contenders * e->n_metrics, o->bootstrap ? o->bootstrap : 10000,
-                             o->seed, e->ctx->threads, &e->draws, e->mem, err);
+        code = qp_draws_make(e->value, e->n, e->n_contenders * e->n_metrics, draws, o->seed, e->ctx->threads, &e->draws,
+                             e->mem, err);
+    if (code == QP_OK)
+        code = qp_groups_draw(e, draws, err);
     if (code == QP_OK)
         code = write_runs(e, err);
     if (code == QP_OK && o->html)

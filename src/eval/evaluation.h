@@ -34,11 +34,18 @@ typedef struct qp_plan {          /* what `-o` says to the evaluation itself */
     const char *graph;            /* edge types that tr and misstr look at */
     const char *compare;          /* "all" | "none": pairs whose differences are reported */
     const char *prompt, *choices; /* of the writer's answers; or null */
+    const char *by;               /* the field of queries.jsonl that parts the questions into groups; null: one group */
     const char *label;            /* the field of the metadata that holds a document's label */
     bool share, extract;
     int64_t jobs, tokens; /* tokens: of the longest answer; 0: as in ask */
 } qp_plan;
 extern const qp_op qp_plan_options; /* its option table; it is never run */
+
+typedef struct qp_group { /* of questions that have the same in the field plan.by */
+    qp_str value;         /* empty: those that have it not */
+    uint32_t n;
+    qp_draws draws; /* over them alone; the same columns */
+} qp_group;
 
 typedef struct qp_evaluation {
     const qp_bench_ctx *ctx;
@@ -60,6 +67,8 @@ typedef struct qp_evaluation {
     qp_trial *trials;     /* n x n_contenders */
     double *value;        /* n x (n_contenders x n_metrics) */
     qp_draws draws;
+    qp_group *groups;             /* in the order of their first questions */
+    uint32_t n_groups, *group_of; /* of each question asked */
 } qp_evaluation;
 
 /* Is there a metric of this kind? */
@@ -88,6 +97,10 @@ static inline double qp_value_of(const qp_evaluation *e, uint32_t question, uint
 
 /* plan.c: which questions, which contenders, which metrics. */
 qp_code qp_plan_make(qp_evaluation *, qp_err *);
+
+/* group.c: which question is in which group; then what each says, once all values are there. */
+qp_code qp_groups_make(qp_evaluation *, qp_err *);
+qp_code qp_groups_draw(qp_evaluation *, uint32_t draws, qp_err *);
 
 /* trial.c: one worker's tools, and all contenders on one question. */
 typedef struct qp_bench qp_bench;

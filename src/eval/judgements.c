@@ -164,6 +164,8 @@ static qp_code take_query(reader *r, qp_str line)
         code =
             qp_fail(r->err, QP_INPUT, "%s:%u: question \"%.*s\" has no \"text\"", r->path, r->line, (int)id.n, id.at);
     if (!code)
+        r->questions[r->out->n - 1].record = qp_arena_str(r->mem, line);
+    if (!code)
         code = take_strings(r, yyjson_obj_get(yyjson_doc_get_root(doc), "entities"),
                             &r->questions[r->out->n - 1].entities, &r->questions[r->out->n - 1].n_entities);
     yyjson_doc_free(doc);

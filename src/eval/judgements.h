@@ -20,6 +20,7 @@ typedef struct qp_judgement {
 
 typedef struct qp_question {
     qp_str id, text;
+    qp_str record;              /* its line of queries.jsonl; empty: it came from elsewhere */
     const qp_judgement *judged; /* documents rising, each once */
     uint32_t n_judged;
     const double *ideal;  /* the grades above 0, falling */

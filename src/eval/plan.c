@@ -34,6 +34,8 @@ static const qp_opt table[] = {
     {"graph", "edge types that tr and misstr look at", QP_TEXT, offsetof(qp_plan, graph), "*", 0, 0, NULL},
     {"start", "the contender whose first ten the correlations with recall start from", QP_TEXT,
      offsetof(qp_plan, start), "vector", 0, 0, NULL},
+    {"by", "also report each group of questions that have the same in this field of queries.jsonl, as question_type",
+     QP_TEXT, offsetof(qp_plan, by), NULL, 0, 0, NULL},
     {"compare", "differences in the report: of all pairs, or none", QP_ENUM, offsetof(qp_plan, compare), "all", 0, 0,
      "all|none"},
     {"share", "compute what several methods ask of the models once, and charge it to each", QP_BOOL,

@@ -25,13 +25,13 @@ static json *interval(json_doc *doc, qp_interval i)
     return out;
 }
 
-static json *metrics(const qp_evaluation *e, json_doc *doc, uint32_t contender, double *scratch)
+static json *metrics(const qp_evaluation *e, const qp_draws *draws, json_doc *doc, uint32_t contender, double *scratch)
 {
     json *out = yyjson_mut_obj(doc);
 
     for (uint32_t m = 0; m < e->n_metrics; m++)
         yyjson_mut_obj_add_val(doc, out, e->metrics[m].name,
-                               interval(doc, qp_draws_mean(&e->draws, qp_column_of(e, contender, m), scratch)));
+                               interval(doc, qp_draws_mean(draws, qp_column_of(e, contender, m), scratch)));
     return out;
 }
 
@@ -77,7 +77,7 @@ static json *contender(const qp_evaluation *e, json_doc *doc, uint32_t number, d
     yyjson_mut_obj_add_str(doc, out, "name", c->name);
     yyjson_mut_obj_add_str(doc, out, "method", c->method);
     yyjson_mut_obj_add_val(doc, out, "options", settings(doc, c));
-    yyjson_mut_obj_add_val(doc, out, "metrics", metrics(e, doc, number, scratch));
+    yyjson_mut_obj_add_val(doc, out, "metrics", metrics(e, &e->draws, doc, number, scratch));
     if (!c->run_file) {
         yyjson_mut_obj_add_val(doc, out, "latency_ms", latency(e, doc, number, scratch));
         yyjson_mut_obj_add_real(doc, out, "model_passes", qp_evaluation_passes(e, number));
@@ -91,6 +91,25 @@ static json *contender(const qp_evaluation *e, json_doc *doc, uint32_t number, d
         yyjson_mut_obj_add_val(doc, of, "misstr@10", real_or_null(doc, with_misstr));
     }
     return out;
+}
+
+/* Each group by itself: its questions, and each method's metrics over them. */
+static void add_groups(const qp_evaluation *e, json_doc *doc, json *root, double *scratch)
+{
+    json *all = e->n_groups ? yyjson_mut_obj_add_arr(doc, root, "groups") : NULL;
+
+    for (uint32_t g = 0; g < e->n_groups; g++) {
+        json *one = yyjson_mut_arr_add_obj(doc, all), *list;
+        yyjson_mut_obj_add_str(doc, one, "by", e->plan.by);
+        yyjson_mut_obj_add_strn(doc, one, "value", e->groups[g].value.at, e->groups[g].value.n);
+        yyjson_mut_obj_add_uint(doc, one, "questions", e->groups[g].n);
+        list = yyjson_mut_obj_add_arr(doc, one, "methods");
+        for (uint32_t c = 0; c < e->n_contenders; c++) {
+            json *method = yyjson_mut_arr_add_obj(doc, list);
+            yyjson_mut_obj_add_str(doc, method, "name", e->contenders[c].name);
+            yyjson_mut_obj_add_val(doc, method, "metrics", metrics(e, &e->groups[g].draws, doc, c, scratch));
+        }
+    }
 }
 
 /* Every pair on one metric; Holm's correction is over the pairs. */
@@ -164,6 +183,7 @@ char *qp_report_json(const qp_evaluation *e, qp_err *err)
         list = yyjson_mut_obj_add_arr(doc, root, "methods");
         for (uint32_t c = 0; c < e->n_contenders; c++)
             yyjson_mut_arr_append(list, contender(e, doc, c, scratch));
+        add_groups(e, doc, root, scratch);
         pairs = yyjson_mut_obj_add_arr(doc, root, "differences");
         for (uint32_t m = 0; m < e->n_metrics && fine && strcmp(e->plan.compare, "none") != 0; m++)
             fine = differences(e, doc, pairs, m, scratch);
