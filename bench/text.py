@@ -8,7 +8,8 @@ Steps:
     run      the methods that need no writer, over the same index, on all questions or --sample of them, drawn with a fixed seed
     tables   what docs/results.md shows, from bench/text.csv
 
-Sets: musique-100 (its OpenIE triples), musique-100-text and hotpotqa-100 (graphs drawn out of the texts, without a model).
+Sets: musique-100 (its OpenIE triples), musique-100-text and hotpotqa-100 (graphs drawn out of the texts, without a model); graphrag-bench-medical
+(the same; evidence recall of 150 questions, by question type).
 """
 import argparse
 import csv
@@ -19,9 +20,11 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SEED = 1
-SETS = {"musique-100": ("musique-100", []), "musique-100-text": ("musique-100", ["-o", "graph=text"]), "hotpotqa-100": ("hotpotqa-100", ["-o", "graph=text"])}
-METRICS = "recall@5,recall@10,ndcg@10"
-METHODS = ["vector", "bm25", "hybrid", "naive", "agrag", "hipporag2", "fast-graphrag",
+SETS = {"musique-100": ("musique-100", []), "musique-100-text": ("musique-100", ["-o", "graph=text"]), "hotpotqa-100": ("hotpotqa-100", ["-o", "graph=text"]),
+        "graphrag-bench-medical": ("graphrag-bench-medical", ["-o", "graph=text"])}
+METRICS = ["-o", "metrics=recall@5,recall@10,ndcg@10"]
+EVIDENCE = {"graphrag-bench-medical": ["-o", "task=evidence", "-o", "by=question_type", "-k", 10, "--sample", 150]}
+METHODS = ["vector", "bm25", "hybrid", "naive", "agrag", "agrag:hybrid=false", "agrag:mcmi=false", "hipporag2", "fast-graphrag",
            "lightrag:mode=local", "lightrag:mode=global", "lightrag", "lightrag:mode=mix", "lightrag:rank=found", "lightrag:mode=global:rank=found",
            "lightrag:mode=mix:k=40:rank=found:pick=nearest", "pathrag", "pathrag:global=false", "pathrag:passages=entities", "pathrag:alpha=0.8",
            "graphrag", "graphrag:mode=global", "graphrag:mode=drift", "graphrag:mode=basic"]
@@ -47,22 +50,26 @@ class Bench:
 
     def run(self, name):
         sample = ["--sample", self.args.sample] if self.args.sample else []
-        report = json.loads(self.quipu("-s", self.store(name), "eval", self.data(name), "-q", "--json", "-m", ",".join(METHODS), *sample,
-                                       "--seed", SEED, "-o", "metrics=" + METRICS, "-o", "compare=none", "--bootstrap", 2000))
+        report = json.loads(self.quipu("-s", self.store(name), "eval", self.data(name), "-q", "--json", "-m", ",".join(METHODS),
+                                       *EVIDENCE.get(name, METRICS), *sample, "--seed", SEED, "-o", "compare=none", "--bootstrap", 2000))
+        self.keep(name, self.rows(name, report) + [r for g in report.get("groups", []) for r in self.rows(f"{name}: {g['value']}", g)])
+
+    def rows(self, name, report):
+        """Of a report, or of a group of its questions."""
         rows = []
         for m in report["methods"]:
             values = {k: (v["mean"], v["low"], v["high"]) for k, v in m["metrics"].items()}
-            if self.args.times:
+            if self.args.times and "latency_ms" in m:
                 values.update({f"ms_{stage}_{p}": (v, None, None) for stage, of in m["latency_ms"].items() for p, v in of.items()})
             rows += [dict(zip(COLUMNS, [name, m["name"], metric, *("" if x is None else f"{x:.4f}" for x in v), report["questions"],
                                         self.args.embedder])) for metric, v in values.items()]
-        self.keep(name, rows)
+        return rows
 
     def keep(self, name, rows):
         path, kept = pathlib.Path(self.args.results), []
         if path.exists():
-            kept = [r for r in csv.DictReader(open(path, newline="", encoding="utf-8")) if r["dataset"] != name]
-        rows = sorted(kept + rows, key=lambda r: list(SETS).index(r["dataset"]))
+            kept = [r for r in csv.DictReader(open(path, newline="", encoding="utf-8")) if r["dataset"].split(":")[0] != name]
+        rows = sorted(kept + rows, key=lambda r: list(SETS).index(r["dataset"].split(":")[0]))
         with open(path, "w", newline="", encoding="utf-8") as f:
             out = csv.DictWriter(f, COLUMNS, lineterminator="\n")
             out.writeheader()
@@ -72,8 +79,8 @@ class Bench:
 def tables(args):
     rows = list(csv.DictReader(open(args.results, newline="", encoding="utf-8")))
     value = {(r["dataset"], r["method"], r["metric"]): r for r in rows}
-    names = [s for s in SETS if any(r["dataset"] == s for r in rows)]
-    methods = list(dict.fromkeys(r["method"] for r in rows))
+    names = [s for s in SETS if s not in EVIDENCE and any(r["dataset"] == s for r in rows)]
+    methods = list(dict.fromkeys(r["method"] for r in rows if r["dataset"] in names))
     print("recall@5 (95% interval), recall@10:\n\n| method | " + " | ".join(names) + " |\n| --- |" + " --- |" * len(names))
     for m in methods:
         cells = []
@@ -81,6 +88,14 @@ def tables(args):
             five, ten = (value.get((name, m, f"recall@{k}")) for k in (5, 10))
             cells.append(f"{float(five['mean']):.3f} ({float(five['low']):.3f} to {float(five['high']):.3f}), {float(ten['mean']):.3f}" if five else "")
         print(f"| {m} | " + " | ".join(cells) + " |")
+    for name in EVIDENCE:
+        groups = list(dict.fromkeys(r["dataset"] for r in rows if r["dataset"].split(":")[0] == name))
+        size = {r["dataset"]: r["n"] for r in rows}
+        print(f"\n{name}, evidence@5 (95% interval):\n\n| method | " +
+              " | ".join(f"{g.partition(': ')[2] or 'all'} ({size[g]})" for g in groups) + " |\n| --- |" + " --- |" * len(groups))
+        for m in dict.fromkeys(r["method"] for r in rows if r["dataset"] in groups):
+            cells = [value[g, m, "evidence@5"] for g in groups]
+            print(f"| {m} | " + " | ".join(f"{float(c['mean']):.3f} ({float(c['low']):.3f} to {float(c['high']):.3f})" for c in cells) + " |")
 
 
 def main():
