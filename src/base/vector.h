@@ -23,6 +23,14 @@ static inline float qp_dot(const float *a, const float *b, size_t n)
     return (float)all;
 }
 
+/* Rows that lie anywhere come from memory one by one, and memory is slow: what is read after this one is asked for now. */
+enum { QP_AHEAD = 8 }; /* single numbers: as many as come while one is waited for */
+static inline void qp_fetch_row(const float *row, size_t n)
+{
+    for (size_t i = 0; i < n; i += 64 / sizeof *row)
+        __builtin_prefetch(row + i);
+}
+
 /* To unit length; zeros stay. */
 static inline void qp_make_unit(float *v, size_t n)
 {

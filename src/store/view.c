@@ -1,6 +1,7 @@
 /* The view of a snapshot: its indexes by name, and the table of all that it can be asked. */
 #include <string.h>
 
+#include "base/vector.h"
 #include "store/mapped.h"
 
 static qp_code no_index(const char *name, const char *wanted, qp_err *err)
@@ -17,6 +18,8 @@ static qp_code edge_vectors(const qp_snapshot *s, bool triples, const qp_id *ids
         size_t row = triples ? ids[i] : s->edge_type[ids[i]];
         if (!triples && row >= s->types)
             return qp_snapshot_damaged(s, "edge.type", "an edge's type does not exist", err);
+        if (triples && i + 1 < n && ids[i + 1] < s->edges)
+            qp_fetch_row(from + (size_t)ids[i + 1] * s->dim, s->dim);
         memcpy(out + (size_t)i * s->dim, from + row * s->dim, s->dim * sizeof *out);
     }
     return QP_OK;
@@ -35,6 +38,8 @@ static qp_code vectors(void *self, const char *index, const qp_id *ids, uint32_t
     for (uint32_t i = 0; i < n; i++) {
         if (ids[i] >= s->nodes)
             return qp_snapshot_no_node(s, ids[i], err);
+        if (i + 1 < n && ids[i + 1] < s->nodes)
+            qp_fetch_row(s->vector + (size_t)ids[i + 1] * s->dim, s->dim);
         memcpy(out + (size_t)i * s->dim, s->vector + (size_t)ids[i] * s->dim, s->dim * sizeof *out);
     }
     return QP_OK;

@@ -1,4 +1,5 @@
 /* What a snapshot's nodes and edges say: the texts that were indexed, and what people are shown. */
+#include "base/vector.h"
 #include "store/mapped.h"
 #include "store/store.h"
 
@@ -120,6 +121,12 @@ qp_code qp_snapshot_link(void *self, const qp_id *ids, uint32_t n, qp_link *out,
     for (uint32_t i = 0; i < n; i++) {
         if (ids[i] >= s->edges)
             return qp_fail(err, QP_BUG, "view: edge %u of %u is asked for", ids[i], s->edges);
+        if (i + QP_AHEAD < n && ids[i + QP_AHEAD] < s->edges) {
+            __builtin_prefetch(&s->edge_from[ids[i + QP_AHEAD]]);
+            __builtin_prefetch(&s->edge_to[ids[i + QP_AHEAD]]);
+            __builtin_prefetch(&s->edge_type[ids[i + QP_AHEAD]]);
+            __builtin_prefetch(&s->edge_weight[ids[i + QP_AHEAD]]);
+        }
         uint32_t type = s->edge_type[ids[i]];
         out[i] = (qp_link){s->edge_from[ids[i]], s->edge_to[ids[i]],
                            type < s->types ? qp_snapshot_string(s, s->type[type]) : QP_STR(""), s->edge_weight[ids[i]],

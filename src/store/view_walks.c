@@ -1,4 +1,5 @@
 /* Walks over a snapshot's edges: neighbours, degrees, rows for the graph kernels. */
+#include "base/vector.h"
 #include "store/mapped.h"
 
 /* Types from the 64th on share the last bit of a walk's mask. */
@@ -41,6 +42,10 @@ static bool next_edge(const qp_snapshot *s, qp_id v, qp_walk walk, struct rows *
 {
     while (r->out < r->out_end && (s->edge_to[r->out] == v || !walks(s, walk, (uint32_t)r->out)))
         r->out++;
+    if (r->in + QP_AHEAD < r->in_end && s->in_edge[r->in + QP_AHEAD] < s->edges) {
+        __builtin_prefetch(&s->edge_from[s->in_edge[r->in + QP_AHEAD]]);
+        __builtin_prefetch(&s->edge_type[s->in_edge[r->in + QP_AHEAD]]);
+    }
     while (r->in < r->in_end && s->in_edge[r->in] < s->edges &&
            (s->edge_from[s->in_edge[r->in]] == v || !walks(s, walk, s->in_edge[r->in])))
         r->in++;
