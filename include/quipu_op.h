@@ -311,6 +311,8 @@ qp_set qp_rwr_from(qp_query *, qp_set, double alpha, uint32_t top, uint64_t seed
 qp_set qp_induce_set(qp_query *, qp_set);                                          /* and the edges between its nodes */
 qp_set qp_paths_through(qp_query *, qp_set starts, qp_set sub, const char *kind, uint32_t hops, uint32_t budget);
 qp_set qp_blend(qp_query *, uint32_t k); /* passages by (cosine + BM25 / largest BM25) / 2: AGRAG's hybrid retrieval */
+qp_set qp_near_facts(qp_query *,
+                     uint32_t k); /* edges: those nearest to the question, by vectors of triples or of their parts */
 qp_set qp_judge(qp_query *, qp_set facts);     /* the edges that the writer finds useful; without one all */
 qp_set qp_steiner_through(qp_query *, qp_set); /* a cheap tree through its nodes and the ends of its edges */
 /* MCMI: grown by what is worth more than it costs, to `most` nodes (0: as many as pay); influence null: all alike */

@@ -57,7 +57,7 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
     (void)in, (void)n_in;
     q->walk = qp_query_walk(q, o->edges, NULL);
     q->walk.across = true;
-    qp_set facts = qp_search(q, "triple.dense", (uint32_t)o->k_a);
+    qp_set facts = qp_near_facts(q, (uint32_t)o->k_a);
     if (o->filter)
         facts = qp_judge(q, facts);
     if (facts.edges.n)

@@ -57,7 +57,7 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
     const hippo_opt *o = opt;
     qp_walk outer = q->walk;
     (void)in, (void)n_in;
-    qp_set facts = {.edges = scaled(q, qp_search(q, "triple.dense", (uint32_t)o->k_facts).edges, 0)};
+    qp_set facts = {.edges = scaled(q, qp_near_facts(q, (uint32_t)o->k_facts).edges, 0)};
     if (o->filter)
         facts = qp_judge(q, facts);
     if (!facts.edges.n) /* nothing is recognised */

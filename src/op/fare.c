@@ -49,8 +49,6 @@ static bool by_text(qp_fares *f, const qp_id *edge, const uint32_t *at, uint32_t
 static bool relations(qp_fares *f, const qp_id *edge, const uint32_t *at, uint32_t n, float *cosine)
 {
     uint32_t dim = f->q->graph->dim;
-    if (!f->kept)
-        return by_text(f, edge, at, n, cosine);
     if (!vectors_of(f, "triple.dense", edge, n, f->row))
         return false;
     for (uint32_t i = 0; i < n; i++)
@@ -111,7 +109,9 @@ static bool cosines(qp_fares *f, const qp_id *edge, uint32_t n, float *cosine)
         return false;
     for (uint32_t i = 0; i < n; i++) {
         fact kind = kind_of(f, &link[i]);
-        uint32_t k = kind != RELATION && f->as_text ? TEXT : kind, place = m[k]++;
+        uint32_t k = kind == RELATION && !f->kept ? PAIR : kind;
+        k = kind != RELATION && f->as_text ? TEXT : k;
+        uint32_t place = m[k]++;
         bool backward = kind == MENTION && link[i].from >= g->entity;
         at[k][place] = i;
         id[k][place] = k == RELATION || k == TEXT ? edge[i] : backward ? link[i].to : link[i].from;

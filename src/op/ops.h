@@ -8,7 +8,7 @@ extern const qp_op qp_op_search, qp_op_fuse, qp_op_hop, qp_op_score, qp_op_reran
     qp_op_join, qp_op_minus, qp_op_top, qp_op_link, qp_op_ppr, qp_op_rwr, qp_op_induce, qp_op_paths, qp_op_beam,
     qp_op_vote, qp_op_blend, qp_op_judge, qp_op_ends, qp_op_balance, qp_op_gather, qp_op_steiner, qp_op_enrich,
     qp_op_relations, qp_op_units, qp_op_budget, qp_op_turns, qp_op_flow;
-extern const qp_op qp_op_lesegr, qp_op_ego, qp_op_concat;
+extern const qp_op qp_op_lesegr, qp_op_ego, qp_op_concat, qp_op_facts;
 extern const qp_op qp_op_repeat; /* a word of pipelines: it has a manual, and is run by them alone */
 
 typedef struct qp_search_opt { /* for callers that set more than qp_search does */

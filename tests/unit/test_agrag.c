@@ -75,12 +75,12 @@ static void add_edges(qp_maker *m, qp_random *r)
     }
 }
 
-static void begin(bench *b, const char *dir, uint64_t seed)
+static void begin_with(bench *b, const char *dir, uint64_t seed, bool triples)
 {
     qp_random r = qp_random_seed(seed);
     qp_maker *m;
     qp_err err = {0};
-    const qp_maker_options o = {.language = "en", .embedder = "e", .dim = DIM, .triples = true, .made = made};
+    const qp_maker_options o = {.language = "en", .embedder = "e", .dim = DIM, .triples = triples, .made = made};
     assert_int_equal(qp_maker_open(in(dir, "s"), &o, &m, &err), QP_OK);
     for (uint32_t i = 0; i < PASSAGES; i++) {
         char key[8];
@@ -116,6 +116,11 @@ static void begin(bench *b, const char *dir, uint64_t seed)
     b->g = b->q.graph = qp_snapshot_view(b->s);
     b->q.embedder = &b->embedder;
     b->q.walk.across = true;
+}
+
+static void begin(bench *b, const char *dir, uint64_t seed)
+{
+    begin_with(b, dir, seed, true);
 }
 
 static void end(bench *b)
@@ -259,6 +264,47 @@ static void same(bench *b, qp_set set, const qp_mcmi *m, const float *score)
 static qp_set facts_of(bench *b, uint32_t k)
 {
     return qp_search(&b->q, "triple.dense", k);
+}
+
+/* The mean of head, relation and tail, unit length, by the question. */
+static double part_cosine(const bench *b, qp_id edge)
+{
+    qp_link l = link_of(b, edge);
+    float relation[DIM];
+    double dot = 0, square = 0;
+    vector_of(l.type, relation);
+    for (int j = 0; j < DIM; j++) {
+        double x = (double)b->vector[l.from][j] + (double)b->vector[l.to][j] + (double)relation[j];
+        dot += x * (double)b->asked[j];
+        square += x * x;
+    }
+    return dot / sqrt(square);
+}
+
+/* Every fact is at one of the 50 nearest of so few entities. */
+static void without_vectors_of_triples_their_parts_are_searched(void **state)
+{
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        static bench b;
+        begin_with(&b, *state, seed, false);
+        qp_random r = qp_random_seed(seed);
+        uint64_t allow = qp_random_next(&r) | qp_random_next(&r);
+        b.q.allow = seed % 2 ? &allow : NULL;
+        qp_list facts = qp_near_facts(&b.q, 6).edges;
+        assert_true(facts.n > 0 && facts.n <= 6);
+        uint32_t better = 0;
+        for (qp_id e = 0; e < b.g->edges; e++) {
+            qp_link l = link_of(&b, e);
+            bool fact = l.from != l.to && l.from >= PASSAGES && l.to >= PASSAGES &&
+                        !qp_str_eq(l.type, QP_STR(QP_SYNONYM)) && (!b.q.allow || (allow >> l.from & allow >> l.to & 1));
+            better += fact && part_cosine(&b, e) > facts.at[facts.n - 1].score + 1e-5;
+        }
+        assert_true(better < facts.n);
+        for (uint32_t i = 0; i < facts.n; i++)
+            assert_float_equal(facts.at[i].score, part_cosine(&b, facts.at[i].id), 1e-5);
+        assert_true(qp_steiner_through(&b.q, qp_ends(&b.q, (qp_set){.edges = facts}, "same", 0)).nodes.n > 1);
+        end(&b);
+    }
 }
 
 static void subgraphs_are_algorithm_3_s(void **state)
@@ -452,8 +498,11 @@ static void the_writer_s_facts_count(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {HOLDS(edges_cost_what_they_are_far), HOLDS(subgraphs_are_algorithm_3_s),
-                                       HOLDS(ends_and_their_passages), HOLDS(words_and_vectors_blend),
-                                       HOLDS(the_writer_s_facts_count)};
+    const struct CMUnitTest tests[] = {HOLDS(edges_cost_what_they_are_far),
+                                       HOLDS(subgraphs_are_algorithm_3_s),
+                                       HOLDS(ends_and_their_passages),
+                                       HOLDS(words_and_vectors_blend),
+                                       HOLDS(the_writer_s_facts_count),
+                                       HOLDS(without_vectors_of_triples_their_parts_are_searched)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
