@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """AGRAG and its peers on texts with a graph of entities: recall of the gold passages. Rows stand in bench/text.csv.
 
-    bench/text.py [--sample N] STEP... [SET...]
+    bench/text.py [--sample N] STEP... [SET...]        bench/text.py index run "hotpotqa-100 b=1"
 
 Steps:
     index    each set with vectors of passages, entities, relations and triples
@@ -9,7 +9,8 @@ Steps:
     tables   what docs/results.md shows, from bench/text.csv
 
 Sets: musique-100 (its OpenIE triples), musique-100-text and hotpotqa-100 (graphs drawn out of the texts, without a model); graphrag-bench-medical
-(the same; evidence recall of 150 questions, by question type).
+(the same; evidence recall of 150 questions, by question type). "... facts=embedded": each fact embedded by itself; "hotpotqa-100 b=1", "... tau=0.3":
+AGRAG's sweeps; these are run where they are named.
 """
 import argparse
 import csv
@@ -20,14 +21,20 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SEED = 1
-SETS = {"musique-100": ("musique-100", []), "musique-100-text": ("musique-100", ["-o", "graph=text"]), "hotpotqa-100": ("hotpotqa-100", ["-o", "graph=text"]),
-        "graphrag-bench-medical": ("graphrag-bench-medical", ["-o", "graph=text"])}
+TEXT = ["-o", "graph=text"]
+SETS = {"musique-100": ("musique-100", []), "musique-100-text": ("musique-100", TEXT), "hotpotqa-100": ("hotpotqa-100", TEXT),
+        "graphrag-bench-medical": ("graphrag-bench-medical", TEXT)}
+MAIN = list(SETS)
+SWEEP = ["b=1", "b=2", "b=5", "tau=0.1", "tau=0.3", "tau=0.7", "tau=0.9"]
+SETS |= {f"{name} facts=embedded": (SETS[name][0], [*TEXT, "-o", "facts=embedded"]) for name in ("musique-100-text", "hotpotqa-100")}
+SETS |= {f"hotpotqa-100 {setting}": ("hotpotqa-100", [*TEXT, "-o", setting]) for setting in SWEEP}
 METRICS = ["-o", "metrics=recall@5,recall@10,ndcg@10"]
 EVIDENCE = {"graphrag-bench-medical": ["-o", "task=evidence", "-o", "by=question_type", "-k", 10, "--sample", 150]}
 METHODS = ["vector", "bm25", "hybrid", "naive", "agrag", "agrag:hybrid=false", "agrag:mcmi=false", "hipporag2", "fast-graphrag",
            "lightrag:mode=local", "lightrag:mode=global", "lightrag", "lightrag:mode=mix", "lightrag:rank=found", "lightrag:mode=global:rank=found",
            "lightrag:mode=mix:k=40:rank=found:pick=nearest", "pathrag", "pathrag:global=false", "pathrag:passages=entities", "pathrag:alpha=0.8",
            "graphrag", "graphrag:mode=global", "graphrag:mode=drift", "graphrag:mode=basic"]
+SWEPT = ["hybrid", "agrag", "agrag:hybrid=false", "hipporag2"]
 COLUMNS = ["dataset", "method", "metric", "mean", "low", "high", "n", "embedder"]
 
 
@@ -50,7 +57,7 @@ class Bench:
 
     def run(self, name):
         sample = ["--sample", self.args.sample] if self.args.sample else []
-        report = json.loads(self.quipu("-s", self.store(name), "eval", self.data(name), "-q", "--json", "-m", ",".join(METHODS),
+        report = json.loads(self.quipu("-s", self.store(name), "eval", self.data(name), "-q", "--json", "-m", ",".join(SWEPT if name.split()[-1] in SWEEP else METHODS),
                                        *EVIDENCE.get(name, METRICS), *sample, "--seed", SEED, "-o", "compare=none", "--bootstrap", 2000))
         self.keep(name, self.rows(name, report) + [r for g in report.get("groups", []) for r in self.rows(f"{name}: {g['value']}", g)])
 
@@ -76,10 +83,10 @@ class Bench:
             out.writerows(rows)
 
 
-def tables(args):
+def tables(args, wanted):
     rows = list(csv.DictReader(open(args.results, newline="", encoding="utf-8")))
     value = {(r["dataset"], r["method"], r["metric"]): r for r in rows}
-    names = [s for s in SETS if s not in EVIDENCE and any(r["dataset"] == s for r in rows)]
+    names = [s for s in wanted if s not in EVIDENCE and any(r["dataset"] == s for r in rows)]
     methods = list(dict.fromkeys(r["method"] for r in rows if r["dataset"] in names))
     print("recall@5 (95% interval), recall@10:\n\n| method | " + " | ".join(names) + " |\n| --- |" + " --- |" * len(names))
     for m in methods:
@@ -88,7 +95,7 @@ def tables(args):
             five, ten = (value.get((name, m, f"recall@{k}")) for k in (5, 10))
             cells.append(f"{float(five['mean']):.3f} ({float(five['low']):.3f} to {float(five['high']):.3f}), {float(ten['mean']):.3f}" if five else "")
         print(f"| {m} | " + " | ".join(cells) + " |")
-    for name in EVIDENCE:
+    for name in (s for s in wanted if s in EVIDENCE):
         groups = list(dict.fromkeys(r["dataset"] for r in rows if r["dataset"].split(":")[0] == name))
         size = {r["dataset"]: r["n"] for r in rows}
         print(f"\n{name}, evidence@5 (95% interval):\n\n| method | " +
@@ -109,7 +116,7 @@ def main():
     p.add_argument("--times", action="store_true", help="milliseconds, too: on a machine that does nothing else")
     p.add_argument("steps", nargs="+", metavar="STEP|SET")
     args = p.parse_args()
-    names = [s for s in args.steps if s in SETS] or list(SETS)
+    names = [s for s in args.steps if s in SETS] or MAIN
     steps = [s for s in args.steps if s not in SETS]
     unknown = [s for s in steps if s not in ("index", "run", "tables")]
     if unknown:
@@ -118,7 +125,7 @@ def main():
         for name in names if step != "tables" else []:
             getattr(Bench(args), step)(name)
         if step == "tables":
-            tables(args)
+            tables(args, names)
 
 
 if __name__ == "__main__":
