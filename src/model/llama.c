@@ -12,7 +12,7 @@ enum {
     LEAST_TOKENS = 16,
     MOST_TOKENS = 2048
 };                   /* of an input, where the file does not say: contexts take memory by it */
-enum { PART = 512 }; /* tokens that a decoder computes at once */
+enum { PART = 512 }; /* tokens that a decoder computes at once; of a writer's input to embed, all */
 
 /* ---- contexts ---- */
 
@@ -23,13 +23,21 @@ static void free_context(qp_context *c)
     free(c);
 }
 
+/* A writer's context is for reading a book; what is embedded is a line. */
+static uint32_t longest(const qp_llama *m)
+{
+    return m->generator && m->model.max_tokens > PART ? PART : m->model.max_tokens;
+}
+
 static qp_context *new_context(const qp_llama *m)
 {
     struct llama_context_params p = llama_context_default_params();
     qp_context *c = calloc(1, sizeof *c);
     if (!c)
         return NULL;
-    p.n_ctx = p.n_batch = p.n_ubatch = m->model.max_tokens;
+    p.n_ctx = p.n_batch = p.n_ubatch = longest(m);
+    if (m->generator) /* the mean over tokens of the last layer */
+        p.pooling_type = LLAMA_POOLING_TYPE_MEAN;
     p.n_seq_max = 1;
     p.n_threads = p.n_threads_batch = 1;
     p.embeddings = true;
@@ -55,8 +63,7 @@ static qp_context *take_context(qp_llama *m, qp_err *err)
         c = m->idle[--m->n_idle];
     pthread_mutex_unlock(&m->lock);
     if (!c && !(c = new_context(m)))
-        qp_fail(err, QP_MODEL, "%s: no context of %u tokens can be made: %s", m->path, m->model.max_tokens,
-                qp_ggml_reason());
+        qp_fail(err, QP_MODEL, "%s: no context of %u tokens can be made: %s", m->path, longest(m), qp_ggml_reason());
     return c;
 }
 
@@ -135,6 +142,8 @@ static qp_code run_text(void *self, int worker, size_t i, qp_err *err)
     else
         qp_llama_text(j->m, j->prefix, j->text[i], &ids);
     qp_code code = ids.oom ? qp_oom(err) : QP_OK;
+    if (!j->rank && ids.n > longest(j->m))
+        ids.n = longest(j->m);
     if (!code && ids.n > j->m->model.max_tokens) /* llama.cpp would abort */
         code =
             qp_fail(err, QP_MODEL, "%s: its rerank template makes %u tokens where the model takes %u; use another file",
@@ -293,8 +302,11 @@ static qp_code read_heads(qp_llama *m, qp_err *err)
 
 static qp_code set_purpose(qp_llama *m, qp_purpose purpose, qp_err *err)
 {
-    if (purpose == QP_WRITER)
+    if (purpose == QP_WRITER) {
+        m->model.dim = (uint32_t)llama_model_n_embd_out(m->llama);
+        m->model.embed = llama_vectors;
         return qp_generator_open(m, err);
+    }
     qp_code code = read_length(m, err);
     if (code || purpose == QP_ATTENTION)
         return code ? code : read_heads(m, err);

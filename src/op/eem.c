@@ -14,19 +14,38 @@ static float *room(qp_query *q, size_t n)
     return out;
 }
 
-static void embed_texts(qp_query *q, const qp_str *text, uint32_t n, float *out)
+static void dot_texts(qp_query *q, const qp_model *m, const float *v, const qp_str *text, uint32_t n, float *out)
 {
-    const float *v = qp_query_vector(q);
-    uint32_t dim = q->graph->dim;
+    uint32_t dim = m ? m->dim : 0;
     float *rows = v ? room(q, (size_t)BATCH * dim) : NULL;
     for (uint32_t from = 0, some; rows && from < n && !qp_query_over(q, "eem"); from += some) {
         some = n - from < BATCH ? n - from : BATCH;
         double start = qp_now_ms();
-        qp_code code = q->embedder->embed(q->embedder->self, QP_PASSAGE, text + from, some, rows, &q->err);
+        qp_code code = m->embed(m->self, QP_PASSAGE, text + from, some, rows, &q->err);
         qp_trace_add_model_ms(q, "embed", qp_now_ms() - start);
         for (uint32_t i = 0; code == QP_OK && i < some; i++)
             out[from + i] = qp_dot(v, rows + (size_t)i * dim, dim);
     }
+}
+
+static void embed_texts(qp_query *q, const qp_str *text, uint32_t n, float *out)
+{
+    dot_texts(q, q->embedder, qp_query_vector(q), text, n, out);
+}
+
+static void writer_texts(qp_query *q, const qp_str *text, uint32_t n, float *out)
+{
+    const qp_model *m = q->writer;
+    if (!m || !m->embed) {
+        qp_fail(&q->err, QP_MODEL,
+                "eem=writer needs a writer that shows its last layer, and %s: name a GGUF file with --writer, or take "
+                "eem=embed",
+                m ? "a service does not" : "there is none");
+        return;
+    }
+    float *v = room(q, m->dim);
+    if (v && !m->embed(m->self, QP_QUERY, &q->text, 1, v, &q->err))
+        dot_texts(q, m, v, text, n, out);
 }
 
 static void rank_texts(qp_query *q, const qp_str *text, uint32_t n, float *out)
@@ -47,7 +66,7 @@ const float *qp_eem_texts(qp_query *q, const char *eem, const qp_str *text, uint
 {
     float *out = room(q, n);
     if (out && n)
-        *eem == 'r' ? rank_texts(q, text, n, out) : embed_texts(q, text, n, out);
+        (*eem == 'r' ? rank_texts : *eem == 'w' ? writer_texts : embed_texts)(q, text, n, out);
     return q->err.code == QP_OK ? out : NULL;
 }
 

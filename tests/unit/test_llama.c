@@ -6,6 +6,7 @@
 #include <stdint.h>
 /* cmocka wants the four above first */
 #include <cmocka.h>
+#include <llama.h>
 #include <math.h>
 #include <yyjson.h>
 
@@ -53,6 +54,36 @@ static void seed_decides(void **state)
     assert_false(qp_str_eq(first, other));
     assert_int_equal(qp_utf8_valid(first), first.n);
     qp_arena_free(mem);
+}
+
+/* A vector of the writer is the mean of what llama.cpp gives for each token, whatever it wrote before. */
+static void vectors_are_means_of_the_last_layer(void **state)
+{
+    qp_model *m = *state;
+    qp_err err = {0};
+    const qp_str text[] = {QP_STR("hello"), QP_STR("hello there, knots"), QP_STR("")};
+    float v[3 * 4096], mean[4096] = {0};
+    assert_true(m->embed && m->dim && m->dim <= 4096);
+    assert_int_equal(m->embed(m->self, QP_PASSAGE, text, 3, v, &err), QP_OK);
+    struct llama_model *bare = llama_model_load_from_file(WRITER, llama_model_default_params());
+    struct llama_context_params p = llama_context_default_params();
+    p.embeddings = true;
+    p.pooling_type = LLAMA_POOLING_TYPE_NONE;
+    struct llama_context *c = llama_init_from_model(bare, p);
+    llama_token ids[64];
+    int n = llama_tokenize(llama_model_get_vocab(bare), text[1].at, (int32_t)text[1].n, ids, 64, true, false);
+    assert_true(n > 1 && !llama_decode(c, llama_batch_get_one(ids, n)));
+    double sum = 0, same = 0;
+    for (int i = 0; i < n; i++)
+        for (uint32_t k = 0; k < m->dim; k++)
+            mean[k] += llama_get_embeddings_ith(c, i)[k];
+    for (uint32_t k = 0; k < m->dim; k++) {
+        sum += (double)mean[k] * mean[k];
+        same += (double)mean[k] * v[m->dim + k];
+    }
+    assert_true(fabs(same / sqrt(sum) - 1) < 1e-4);
+    llama_free(c);
+    llama_model_free(bare);
 }
 
 /* What was read for an earlier prompt is kept, and changes nothing. */
@@ -302,6 +333,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(seed_decides, open_writer, close_writer),
+        cmocka_unit_test_setup_teardown(vectors_are_means_of_the_last_layer, open_writer, close_writer),
         cmocka_unit_test(kept_context_changes_nothing),
         cmocka_unit_test_setup_teardown(streams_what_it_returns, open_writer, close_writer),
         cmocka_unit_test_setup_teardown(ends_before_a_stop_word, open_writer, close_writer),
