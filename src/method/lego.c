@@ -44,6 +44,15 @@
              QP_ENUM, offsetof(lego_opt, prune),                                                                        \
              "none",  0,                                                                                                \
              0,       "none|mean|percentile"},                                                                          \
+            {"hops",                                                                                                    \
+             "auto: a question that one triple answers, as the writer says, is pruned by the mean, another has its "    \
+             "last triples scored; given: score and prune are as they were given",                                      \
+             QP_ENUM,                                                                                                   \
+             offsetof(lego_opt, hops),                                                                                  \
+             "given",                                                                                                   \
+             0,                                                                                                         \
+             0,                                                                                                         \
+             "given|auto"},                                                                                             \
             {"percentile", "which, of the scores", QP_FLOAT, offsetof(lego_opt, percentile), "0.9", 0, 1, NULL},        \
             {"refine", "the writer chooses from what the beam found",                                                   \
              QP_BOOL,  offsetof(lego_opt, refine),                                                                      \
@@ -117,7 +126,7 @@ static uint32_t tokens_of(qp_query *q, qp_list paths)
 
 static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
 {
-    const lego_opt *o = opt;
+    const lego_opt chosen = lego_predict(q, opt), *o = &chosen;
     qp_walk outer = q->walk;
     q->walk = qp_query_walk(q, o->edges, NULL);
     qp_set starts = n_in ? in[0] : qp_link_entities(q);
@@ -137,9 +146,10 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
 static unsigned asks(const void *opt)
 {
     const lego_opt *o = opt;
-    bool writer =
-        !strcmp(o->se, "sae-llm") || qp_str_ends(qp_str_of(o->pr), QP_STR("llm")) || o->refine || o->stop || o->report;
-    return QP_NEEDS_EMBEDDER | (*o->eem == 'r' ? QP_NEEDS_RANKER : 0) | (writer ? QP_NEEDS_WRITER : 0);
+    bool writer = !strcmp(o->se, "sae-llm") || qp_str_ends(qp_str_of(o->pr), QP_STR("llm")) || o->refine || o->stop ||
+                  o->report || *o->hops == 'a';
+    return QP_NEEDS_EMBEDDER | (*o->eem == 'r' ? QP_NEEDS_RANKER : 0) |
+           (writer || *o->eem == 'w' ? QP_NEEDS_WRITER : 0);
 }
 
 #define LEGO(NAME, WORD, SE, PR, REPORT)                                 \

@@ -8,13 +8,15 @@
 
 typedef struct lego_opt {
     const char *se, *pr; /* modules */
-    const char *eem, *item, *score, *prune, *engine, *within, *edges;
+    const char *eem, *item, *score, *prune, *hops, *engine, *within, *edges;
     const char *extract_prompt, *paths_prompt, *item_prompt, *example;
     int64_t report_tokens, max_ent, max_edge, khop, top_k, width, max_hop, budget, rounds, prefilter, window, top, seed;
     double alpha, percentile;
     bool simple, refine, stop, supplement, rerank, report;
 } lego_opt;
 
+/* With `hops=auto` the writer chooses between scoring the last triple and pruning (B.8): what to go on with. */
+lego_opt lego_predict(qp_query *, const lego_opt *);
 /* Nodes with their scores, or edges with theirs. */
 qp_set lego_extract(qp_query *, const lego_opt *, qp_set starts);
 /* Adds paths, best first, to the subgraph. */

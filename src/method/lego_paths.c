@@ -143,6 +143,17 @@ static qp_list step_by_step(qp_query *q, const lego_opt *o, qp_set starts, qp_se
     return paths;
 }
 
+lego_opt lego_predict(qp_query *q, const lego_opt *o)
+{
+    lego_opt out = *o;
+    if (*o->hops != 'a')
+        return out;
+    bool one = qp_agrees(q, NULL, "lego-hops.txt", NULL, 0);
+    out.prune = one ? "mean" : "none";
+    out.score = one ? "path" : "triple";
+    return out;
+}
+
 qp_set lego_paths(qp_query *q, const lego_opt *o, qp_set starts, qp_set sub)
 {
     bool writer = qp_str_ends(qp_str_of(o->pr), QP_STR("llm"));

@@ -54,6 +54,8 @@ has "$out" '"path_recall@8"'
 
 # What needs a writer says so; what is not there, too.
 refused 5 "writer" -- $QUIPU retrieve $models --writer none -m lego:3 "what is the quipu made of"
+refused 5 "writer" -- $QUIPU retrieve $models --writer none -m lego:12 -o eem=writer "what is the quipu made of"
+refused 5 "writer" -- $QUIPU retrieve $models --writer none -m lego:14 -o hops=auto "what is the quipu made of"
 refused 2 "sbe-ppr" -- $QUIPU retrieve $models -m lego -o se=nosuch "x"
 refused 2 "no method" -- $QUIPU retrieve $models -m lego:17 "x"
 printf '{"_id":"q","text":"where is it","entities":["nobody"]}\n' >"$work/nobody.jsonl"
