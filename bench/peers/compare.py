@@ -6,6 +6,7 @@
 Steps:
     prepare  a folder for each set: the data, and triples.tsv with the passage of each triple
     index    each system over it, from nothing
+    adopt    LightRAG's folder as it then lies, indexed by Quipu: our methods on its graph
     query    the systems in turn, --rounds times over, each question alone; writes the rows
     tables   what docs/results.md shows, from bench/peers.csv
 
@@ -30,6 +31,7 @@ SETS = ["musique-100", "hotpotqa-100"]
 PEERS = {"hipporag2": "with_hipporag.py", "lightrag": "with_lightrag.py"}
 OURS = {"vector": [], "hybrid": [], "agrag": [], "hipporag2": [],
         **{f"lightrag:mode={m}": [f"mode={m}", "k=40", "rank=found", "pick=nearest"] for m in ("local", "global", "hybrid", "mix")}}
+ADOPTED = "quipu on lightrag's graph"
 SAME = {"lightrag:mode=naive": "vector"}  # what a peer's method is called with us, where not the same
 DRAWS, SEED = 10000, 1
 COLUMNS = ["dataset", "system", "method", "metric", "value", "low", "high"]
@@ -132,13 +134,18 @@ class Bench:
             path = self.work / name / f"{system}.index.json"
             path.write_text(json.dumps(told[system]))
 
+    def adopt(self, name):
+        store = self.store(name, "adopted")
+        shutil.rmtree(store, ignore_errors=True)
+        self.run(*self.quipu("-s", store, "index", "--embedder", self.args.embedder, self.store(name, "lightrag")))
+
     def systems(self):
         return [s for s in ["quipu", *PEERS] if not self.args.only or s in self.args.only]
 
     # ---- query ----
 
-    def ask_quipu(self, name, method, options):
-        store, out = self.store(name, "quipu"), self.work / "out.jsonl"
+    def ask_quipu(self, store, name, method, options):
+        out = self.work / "out.jsonl"
         queries, one = self.data(name) / "queries.jsonl", self.work / "one.jsonl"
         one.write_text(open(queries, encoding="utf-8").readline(), encoding="utf-8")
         how = ["-m", method.split(":")[0], "-k", "10", *(x for o in options for x in ("-o", o))]
@@ -159,7 +166,10 @@ class Bench:
     def query(self, name):
         rounds = []
         for _ in range(self.args.rounds):
-            one = {("quipu", m): self.ask_quipu(name, m, o) for m, o in OURS.items()}
+            one = {("quipu", m): self.ask_quipu(self.store(name, "quipu"), name, m, o) for m, o in OURS.items()}
+            adopted = self.store(name, "adopted")
+            if adopted.exists():
+                one.update({(ADOPTED, m): self.ask_quipu(adopted, name, m, o) for m, o in OURS.items()})
             for system in self.systems()[1:]:
                 one.update(self.ask_peer(name, system))
             rounds.append(one)
@@ -187,7 +197,7 @@ class Bench:
                 yield system, method, metric, statistics.median(x for a in every for x in a[take])
             for metric in ("cpu_ms", "open_cpu_s", "rss_mib"):
                 yield system, method, f"query_{metric}", statistics.median(a[metric] for a in every)
-            if system != "quipu":
+            if system in PEERS:
                 for ours in dict.fromkeys([SAME.get(method, method), "hybrid", "agrag", "hipporag2"]):
                     gain = [a - b for a, b in zip(recall["quipu", ours][5], recall[system, method][5])]
                     yield system, method, f"recall@5: quipu {ours} minus it", statistics.fmean(gain), *interval(gain)
@@ -247,7 +257,7 @@ def main():
     args = p.parse_args()
     names = [s for s in args.steps if s in SETS] or SETS
     steps = [s for s in args.steps if s not in SETS]
-    unknown = [s for s in steps if s not in ("prepare", "index", "query", "tables")]
+    unknown = [s for s in steps if s not in ("prepare", "index", "adopt", "query", "tables")]
     if unknown:
         sys.exit(f"compare: no step or set '{unknown[0]}'")
     if {"index", "query"} & set(steps) and not args.python:
