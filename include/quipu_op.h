@@ -215,6 +215,11 @@ typedef struct qp_memo qp_memo; /* latents and more by (question, node): compute
 typedef struct qp_trace qp_trace;
 typedef struct qp_trained qp_trained; /* what was trained on an index, by name */
 
+typedef struct qp_summary { /* for the question, of a hit and what is around it */
+    qp_id node;
+    qp_str text;
+} qp_summary;
+
 typedef struct qp_query {
     qp_str text;
     const qp_view *graph;
@@ -234,11 +239,14 @@ typedef struct qp_query {
     int threads;            /* that an operator may use at once, where others do not ask beside it; 0: one */
     const qp_str *entities; /* names that the question starts from, as given; link turns them into nodes */
     uint32_t n_entities;
-    qp_str scope;            /* whose own graph is walked: the question's id; empty: the shared one */
-    qp_list started;         /* where a method on a graph started */
-    qp_set extracted;        /* the subgraph it looked at, nodes and edges */
-    qp_str answer;           /* what a method answered by itself, an answer a line; empty: nothing */
-    qp_str report;           /* what a writer said of the community around it; empty: nothing */
+    qp_str scope;              /* whose own graph is walked: the question's id; empty: the shared one */
+    qp_list started;           /* where a method on a graph started */
+    qp_set extracted;          /* the subgraph it looked at, nodes and edges */
+    qp_str answer;             /* what a method answered by itself, an answer a line; empty: nothing */
+    qp_str report;             /* what a writer said of the community around it; empty: nothing */
+    const qp_summary *summary; /* of hits, in their order (operator summarise) */
+    uint32_t n_summary;
+    bool summaries_alone;    /* they stand for the hits' texts in what a writer reads */
     uint32_t context_tokens; /* of what it would give a writer to read; 0: not counted */
     uint32_t model_passes;   /* cross-encoder passes so far */
     int depth;               /* of nested qp_run */

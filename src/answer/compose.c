@@ -26,7 +26,16 @@ static void add_quoted(qp_buf *out, qp_str text)
     }
 }
 
-static void add_sources(qp_buf *out, const qp_sources *s)
+static qp_str summary_of(const qp_query *q, qp_id node)
+{
+    for (uint32_t i = 0; i < q->n_summary; i++)
+        if (q->summary[i].node == node)
+            return q->summary[i].text;
+    return (qp_str){0};
+}
+
+/* A source that was summed up with what is around it is told by the summary too, or alone (CG-RAG, equation 20). */
+static void add_sources(qp_buf *out, const qp_query *q, const qp_sources *s)
 {
     if (s->facts.n) {
         qp_buf_text(out, "Facts of a graph drawn from the sources:");
@@ -35,13 +44,18 @@ static void add_sources(qp_buf *out, const qp_sources *s)
     }
     for (uint32_t i = 0; i < s->n; i++) {
         qp_buf_fmt(out, "%s[%u]", i ? "\n\n" : "", i + 1);
+        qp_str summary = summary_of(q, s->at[i].node);
         add_quoted(out, s->at[i].about.title);
-        add_quoted(out, s->at[i].text);
+        if (!summary.n || !q->summaries_alone)
+            add_quoted(out, s->at[i].text);
+        if (summary.n && !q->summaries_alone)
+            add_quoted(out, QP_STR("Summed up with what is around it:"));
+        add_quoted(out, summary);
     }
 }
 
 /* The template with {sources} and {question} filled in; a question that holds "{sources}" is left as it is. */
-static void fill(qp_buf *out, qp_str template, qp_str question, const qp_sources *s)
+static void fill(qp_buf *out, qp_str template, const qp_query *q, const qp_sources *s)
 {
     while (template.n) {
         qp_str before = qp_str_split(template, '{', &template);
@@ -49,10 +63,10 @@ static void fill(qp_buf *out, qp_str template, qp_str question, const qp_sources
         if (!template.at)
             break;
         if (qp_str_starts(template, QP_STR("sources}"))) {
-            add_sources(out, s);
+            add_sources(out, q, s);
             template = qp_str_slice(template, strlen("sources}"), template.n);
         } else if (qp_str_starts(template, QP_STR("question}"))) {
-            qp_buf_str(out, question);
+            qp_buf_str(out, q->text);
             template = qp_str_slice(template, strlen("question}"), template.n);
         } else {
             qp_buf_char(out, '{');
@@ -68,7 +82,7 @@ static qp_code prompt_of(qp_query *q, const qp_sources *s, const char *file, qp_
     qp_buf template = {0}, text = {0};
     qp_code code = qp_file_read(path, LONGEST_PROMPT, &template, err);
     if (!code) {
-        fill(&text, qp_buf_view(&template), q->text, s);
+        fill(&text, qp_buf_view(&template), q, s);
         *prompt = qp_arena_str(q->mem, qp_buf_view(&text));
         code = text.oom || !prompt->at ? qp_oom(err) : QP_OK;
     }

@@ -91,6 +91,9 @@ static yyjson_mut_val *hit_of(writer *w, const qp_hit *hit, uint32_t rank)
     else
         yyjson_mut_obj_add_null(w->doc, object, "span");
     yyjson_mut_obj_add_val(w->doc, object, "via", via_of(w, hit));
+    for (uint32_t i = 0; i < w->q->n_summary; i++)
+        if (w->q->summary[i].node == hit->id)
+            add_text(w, object, "summary", w->q->summary[i].text);
     return object;
 }
 

@@ -2,12 +2,12 @@
 #include "method/cgrag.h"
 #include "method/first.h"
 #include "method/methods.h"
-#include "op/ops.h"
 
 static const qp_opt opts[] = {QP_LESEGR_OPTIONS(qp_cgrag_opt, lesegr.),
                               QP_CANDIDATE_OPTIONS(qp_cgrag_opt, ),
                               {"context", "neighbours that a returned node's subgraph shows; 0 = all", QP_INT,
                                offsetof(qp_cgrag_opt, context), "8", 0, 1e6, NULL},
+                              QP_SUMMARISE_OPTIONS(qp_cgrag_opt, summarise.),
                               QP_TOP_OPTION(qp_cgrag_opt),
                               {0}};
 
@@ -36,16 +36,21 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
     c = qp_run(q, &qp_op_lesegr, &c, 1, &o->lesegr);
     c = qp_ego_set(q, qp_top(q, c, (uint32_t)o->top), c, (uint32_t)o->context);
     q->walk = outer;
-    return c;
+    return *o->summarise.by == 'n' ? c : qp_run(q, &qp_op_summarise, &c, 1, &o->summarise);
+}
+
+static unsigned asks(const void *opt)
+{
+    return qp_lesegr_asks(opt) | qp_summarise_asks(&((const qp_cgrag_opt *)opt)->summarise);
 }
 
 const qp_op qp_method_cg_rag = {
     .name = "cg-rag",
     .help = "messages over the citations among candidates (LeSeGR), each result with the subgraph around it",
-    .source = "CG-RAG, 4.3, Algorithm 1; 4.4, equation 18",
+    .source = "CG-RAG, 4.3, Algorithm 1; 4.4, equations 18 to 20",
     .opts = opts,
     .opt_size = sizeof(qp_cgrag_opt),
     .in_max = 1,
     .run = run,
-    .asks = qp_lesegr_asks,
+    .asks = asks,
 };

@@ -3,10 +3,12 @@
 #define QP_METHOD_CGRAG_H
 
 #include "op/lesegr.h"
+#include "op/ops.h"
 
 typedef struct qp_cgrag_opt {
     qp_lesegr_opt lesegr;
     int64_t seeds, budget, context, top;
+    qp_summarise_opt summarise;
 } qp_cgrag_opt;
 
 #define QP_CANDIDATE_OPTIONS(type, in)                                                                               \

@@ -8,7 +8,7 @@ extern const qp_op qp_op_search, qp_op_fuse, qp_op_hop, qp_op_score, qp_op_reran
     qp_op_join, qp_op_minus, qp_op_top, qp_op_link, qp_op_ppr, qp_op_rwr, qp_op_induce, qp_op_paths, qp_op_beam,
     qp_op_vote, qp_op_blend, qp_op_judge, qp_op_ends, qp_op_balance, qp_op_gather, qp_op_steiner, qp_op_enrich,
     qp_op_relations, qp_op_units, qp_op_budget, qp_op_turns, qp_op_flow;
-extern const qp_op qp_op_lesegr, qp_op_ego, qp_op_concat, qp_op_facts;
+extern const qp_op qp_op_lesegr, qp_op_ego, qp_op_concat, qp_op_facts, qp_op_summarise;
 extern const qp_op qp_op_repeat; /* a word of pipelines: it has a manual, and is run by them alone */
 
 typedef struct qp_search_opt { /* for callers that set more than qp_search does */
@@ -33,6 +33,38 @@ typedef struct qp_ppr_opt { /* for callers that set more than qp_ppr_from does *
     QP_OPTION("within",                                                                                            \
               "where PPR stays: in the whole graph, or in the communities of its starts (index -o partition=yes)", \
               QP_ENUM, offsetof(type, within), "graph", 0, 0, "graph|partition")
+
+typedef struct qp_summarise_opt {
+    const char *by, *prompt;
+    int64_t summed, tokens;
+    bool chunks;
+} qp_summarise_opt;
+unsigned qp_summarise_asks(const void *opt); /* of options that begin with these */
+
+#define QP_SUMMARISE_OPTIONS(type, in)                                                                                 \
+    {"summaries",                                                                                                      \
+     "of each of the first results and what is around it, for the answer: none, their nearest sentences (extract), "   \
+     "or what the writer says",                                                                                        \
+     QP_ENUM,                                                                                                          \
+     offsetof(type, in by),                                                                                            \
+     "none",                                                                                                           \
+     0,                                                                                                                \
+     0,                                                                                                                \
+     "none|extract|writer"},                                                                                           \
+        {"summed", "how many results are summed up", QP_INT, offsetof(type, in summed), "5", 1, 1000, NULL},           \
+        {"summary_tokens", "longest summary that is written", QP_INT, offsetof(type, in tokens), "96", 1, 4096, NULL}, \
+        {"summary_prompt",                                                                                             \
+         "a file with {question}, {passage} and {around}; not set: prompts/summary.txt",                               \
+         QP_TEXT,                                                                                                      \
+         offsetof(type, in prompt),                                                                                    \
+         NULL,                                                                                                         \
+         0,                                                                                                            \
+         0,                                                                                                            \
+         NULL},                                                                                                        \
+    {                                                                                                                  \
+        "chunks", "the writer reads the results beside their summaries; false: the summaries alone", QP_BOOL,          \
+            offsetof(type, in chunks), "true", 0, 0, NULL                                                              \
+    }
 
 /* The scores that an index gives to these nodes, whatever their rank in it, the best first; nodes that it gives none are
  * left out. */

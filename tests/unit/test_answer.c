@@ -9,6 +9,7 @@
 #include "answer/answer.h"
 #include "answer/words.h"
 #include "op/op.h"
+#include "op/ops.h"
 #include "text/stop.h"
 
 /* ---- three sources and a writer that says what it is told ---- */
@@ -20,7 +21,7 @@ static const struct {
     {"Knots", "Numbers are stored in base ten. A long knot has as many turns as its digit."},
     {"Weaving", "Cotton was spun before it was dyed."},
 };
-enum { OFFSET = 100, PASSAGES = 3 };
+enum { OFFSET = 100, PASSAGES = 3, CITES = 4 /* edge from Weaving to Keepers */ };
 
 static qp_code fake_about(void *self, const qp_id *ids, uint32_t n, qp_about *out, qp_arena *mem, qp_err *err)
 {
@@ -56,6 +57,9 @@ static qp_code fake_link(void *self, const qp_id *ids, uint32_t n, qp_link *out,
                            .type = qp_str_of(ids[i] == 0   ? QP_CONTAINS
                                              : ids[i] == 1 ? QP_SYNONYM
                                                            : "relation")};
+    for (uint32_t i = 0; i < n; i++)
+        if (ids[i] == CITES)
+            out[i] = (qp_link){.from = 2, .to = 0, .type = QP_STR("cites")};
     return QP_OK;
 }
 
@@ -281,9 +285,51 @@ static void shares_are_of_the_first(void **state)
     qp_arena_free(mem);
 }
 
+/* CG-RAG, 4.4: each of the first hits is summed up with what is around it, and told beside its summary, or by it alone. */
+static void summaries_are_of_a_hit_and_its_neighbours(void **state)
+{
+    (void)state;
+    static const qp_hit edge = {CITES, QP_NO_ID, 0, NULL};
+    parrot p = {.says = "Cords were kept by trained men. [1]"};
+    qp_model writer = {.self = &p, .generate = repeat};
+    for (int chunks = 0; chunks < 2; chunks++) {
+        qp_query q = question("Who kept the cords?", &writer);
+        qp_set found = all_passages();
+        found.edges = (qp_list){&edge, 1};
+        qp_summarise_opt o = {.by = "writer", .summed = 2, .tokens = 50, .chunks = chunks};
+        qp_answer a;
+        found = qp_run(&q, &qp_op_summarise, &found, 1, &o);
+        assert_int_equal(q.err.code, QP_OK);
+        assert_int_equal(q.n_summary, 2);
+        assert_int_equal(q.summary[0].node, 0);
+        assert_null(strstr(p.prompt, "Cotton")); /* of the second hit, which has no neighbour */
+        assert_int_equal(found.nodes.n, PASSAGES);
+        found.edges = (qp_list){0};
+        assert_int_equal(qp_answer_make(&q, found, &(qp_answer_options){0}, &a, NULL), QP_OK);
+        assert_non_null(strstr(p.prompt, "> Cords were kept by trained men. [1]"));
+        assert_true(!strstr(p.prompt, "long knot") == !chunks);
+        assert_non_null(strstr(p.prompt, "Cotton was spun")); /* the third has no summary */
+        qp_query_end(&q);
+    }
+    qp_query q = question("Who kept the cords?", &writer);
+    qp_set found = all_passages();
+    found.edges = (qp_list){&edge, 1};
+    qp_summarise_opt o = {.by = "writer", .summed = 1, .tokens = 50, .chunks = true};
+    qp_run(&q, &qp_op_summarise, &found, 1, &o);
+    assert_non_null(strstr(p.prompt, "quipucamayoc"));
+    assert_non_null(strstr(p.prompt, "- Weaving\nCotton was spun")); /* which cites it */
+    assert_null(strstr(p.prompt, "long knot"));
+    qp_query_end(&q);
+    q = question("Who kept the cords?", NULL);
+    qp_run(&q, &qp_op_summarise, &found, 1, &o); /* no writer: said, not worked around */
+    assert_int_equal(q.err.code, QP_MODEL);
+    qp_query_end(&q);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(summaries_are_of_a_hit_and_its_neighbours),
         cmocka_unit_test(quotes_the_nearest_sentence),
         cmocka_unit_test(quotes_something_even_where_no_word_fits),
         cmocka_unit_test(budget_bounds_the_sources),
