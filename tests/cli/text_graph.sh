@@ -3,7 +3,8 @@
 # comes or goes leaves what a fresh index would have.
 set -eu
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+server=
+trap 'kill $server 2>/dev/null || :; rm -rf "$work"' EXIT
 export QUIPU
 fail() { echo "FAILED: $*" >&2; exit 1; }
 index="$QUIPU index --quiet --embedder hash -o graph=text"
@@ -112,6 +113,36 @@ done
 cmp "$(snapshot places.embedded)" "$(snapshot places.pooled)" || fail "a place is not where its text stands"
 $index -o facts=embedded -s places.pooled places >out # and back
 cmp "$(snapshot places.embedded)" "$(snapshot places.pooled)" || fail "facts=embedded left places there"
+
+# An embedder that tells no tokens: each fact is read by itself, and that is said; not where it was asked for.
+cat >embedder.py <<'P'
+import http.server, json, os
+class Embedder(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        texts = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["input"]
+        body = json.dumps({"data": [{"index": i, "embedding": [1, len(t) % 7, len(t) % 5]} for i, t in enumerate(texts)]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *args):
+        pass
+s = http.server.HTTPServer(("127.0.0.1", 0), Embedder)
+with open("port.tmp", "w") as f:
+    print(s.server_port, file=f)
+os.rename("port.tmp", "port")
+s.serve_forever()
+P
+python3 embedder.py & server=$!
+for _ in $(seq 200); do [ -s port ] || sleep 0.3; done
+remote="$QUIPU index --embedder openai:e@http://127.0.0.1:$(cat port)/v1 -o graph=text"
+$remote -s remote places >out 2>err || fail "an embedder over HTTP: $(cat err)"
+grep -q 'gives no vectors of tokens' err || fail "nothing was said of facts embedded one by one: $(cat err)"
+$remote -o facts=embedded -s remote.said places >out 2>err
+! grep -q 'gives no vectors of tokens' err || fail "said what was asked for: $(cat err)"
+cmp "$(snapshot remote)" "$(snapshot remote.said)" || fail "another index where it was not asked for"
+kill $server
+server=
 
 # ---- names, and what their words lead to ----
 mkdir notes
