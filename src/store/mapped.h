@@ -62,7 +62,8 @@ struct qp_snapshot {
     char *embedder, *language, *sparse, *attention;
     bool arcs_seen, parts_seen, walks_seen; /* BOTH, PART, WALKS were looked at */
     qp_view view;
-    pthread_mutex_t lock; /* of words */
+    pthread_mutex_t lock; /* of words, and of telling bits */
+    uint8_t *type_bit;    /* of each type, in a walk's mask; null: not told */
     qp_terms *words[QP_KEPT_WORDS];
 };
 

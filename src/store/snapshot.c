@@ -353,6 +353,7 @@ void qp_snapshot_close(qp_snapshot *s)
     for (int i = 0; i < QP_KEPT_WORDS; i++)
         qp_terms_close(s->words[i]);
     pthread_mutex_destroy(&s->lock);
+    free(s->type_bit);
     qp_file_unmap(&s->map);
     free(s->embedder);
     free(s->language);

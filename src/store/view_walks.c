@@ -1,12 +1,53 @@
 /* Walks over a snapshot's edges: neighbours, degrees, rows for the graph kernels. */
 #include "base/vector.h"
+#include <stdlib.h>
+
 #include "store/mapped.h"
 
-/* Types from the 64th on share the last bit of a walk's mask. */
+enum { SHARED = 63 }; /* the bit of a walk's mask that all types have which are not among the first */
+
+/* Of a type, by number or, where there are more types than bits, as told. */
+static uint32_t bit_of(const qp_snapshot *s, uint32_t type)
+{
+    const uint8_t *bit = s->types > SHARED + 1 ? __atomic_load_n(&s->type_bit, __ATOMIC_ACQUIRE) : NULL;
+    return bit && type < s->types ? bit[type] : type < SHARED ? type : SHARED;
+}
+
 static bool walks(const qp_snapshot *s, qp_walk walk, uint32_t edge)
 {
-    uint32_t type = s->edge_type[edge];
-    return (walk.across || !qp_snapshot_crosses(s, edge)) && walk.types >> (type < 63 ? type : 63) & 1;
+    return (walk.across || !qp_snapshot_crosses(s, edge)) && walk.types >> bit_of(s, s->edge_type[edge]) & 1;
+}
+
+/* With thousands of relations of a knowledge graph, those that documents are joined by (`cites`, ...) can still be walked
+ * apart: they get their bits first, in order of the edges, then the others in order of name. Told once, before the first
+ * mask that is not of all types. */
+static qp_code tell_bits(qp_snapshot *s, qp_err *err)
+{
+    uint32_t next = 0;
+    uint8_t *bit = malloc(s->types);
+    if (!bit)
+        return qp_oom(err);
+    memset(bit, SHARED, s->types);
+    for (uint64_t e = 0; e < s->edges && s->edge_from[e] < s->entity && next < SHARED; e++)
+        if (s->edge_to[e] < s->entity && s->edge_type[e] < s->types && bit[s->edge_type[e]] == SHARED)
+            bit[s->edge_type[e]] = (uint8_t)next++;
+    for (uint32_t t = 0; t < s->types && next < SHARED; t++)
+        if (bit[t] == SHARED)
+            bit[t] = (uint8_t)next++;
+    __atomic_store_n(&s->type_bit, bit, __ATOMIC_RELEASE);
+    return QP_OK;
+}
+
+static qp_code bits_told(qp_snapshot *s, qp_err *err)
+{
+    qp_code code = QP_OK;
+    if (s->types <= SHARED + 1)
+        return QP_OK;
+    pthread_mutex_lock(&s->lock);
+    if (!s->type_bit)
+        code = tell_bits(s, err);
+    pthread_mutex_unlock(&s->lock);
+    return code;
 }
 
 /* Every edge, both ways: what BOTH holds. */
@@ -207,9 +248,12 @@ static qp_code unknown_type(const qp_snapshot *s, qp_str name, qp_err *err)
 
 qp_code qp_snapshot_types(void *self, const char *names, uint64_t *bits, qp_err *err)
 {
-    const qp_snapshot *s = self;
+    qp_snapshot *s = self;
     qp_str rest = qp_str_trim(qp_str_of(names));
     *bits = qp_str_eq(rest, QP_STR("*")) ? UINT64_MAX : 0;
+    qp_code code = *bits == UINT64_MAX ? QP_OK : bits_told(s, err);
+    if (code)
+        return code;
     while (*bits != UINT64_MAX && rest.n) {
         qp_str name = qp_str_trim(qp_str_split(rest, ',', &rest));
         uint32_t i = 0;
@@ -217,12 +261,12 @@ qp_code qp_snapshot_types(void *self, const char *names, uint64_t *bits, qp_err 
             i++;
         if (i == s->types)
             return unknown_type(s, name, err);
-        if (i >= 63 && s->types > 64)
+        if (bit_of(s, i) == SHARED && s->types > SHARED + 1)
             return qp_fail(err, QP_INPUT,
-                           "edges of type '%.*s' cannot be walked apart from others: of %u types the first 63 "
-                           "in order of name can; walk '*'",
-                           (int)name.n, name.at, s->types);
-        *bits |= UINT64_C(1) << i;
+                           "edges of type '%.*s' cannot be walked apart from others: of %u types those between "
+                           "documents can, and of the others the first in order of name, %d in all; walk '*'",
+                           (int)name.n, name.at, s->types, SHARED);
+        *bits |= UINT64_C(1) << bit_of(s, i);
     }
     return QP_OK;
 }

@@ -98,3 +98,15 @@ rm "$work/set/triples.tsv"
 printf '{"_id":"d","text":"a document"}\n' >"$work/set/corpus.jsonl"
 $QUIPU index --quiet $made "$work/set" >/dev/null
 has "$($QUIPU stats --json)" '"entities":0'
+
+# Beside a graph of more relations than a walk tells apart, what joins documents is still walked by its name.
+mkdir "$work/wide"
+printf '%s\n' '{"_id":"a","text":"red apples"}' '{"_id":"b","text":"a green pear"}' '{"_id":"c","text":"a plum"}' >"$work/wide/corpus.jsonl"
+printf 'a\tb\tzzz_cites\t1\na\tc\tzzz_other\t1\n' >"$work/wide/edges.tsv"
+for i in $(seq 1 100); do printf 'x\trelation %d\ty%d\n' "$i" "$i"; done >"$work/wide/triples.tsv"
+$QUIPU index --quiet $made -s "$work/wide.s" "$work/wide" >/dev/null
+printf 'name: walk\nsteps:\n  - {op: search, index: node.bm25, k: 1}\n  - {op: hop, edges: zzz_cites}\n' >"$work/walk.yaml"
+found=$($QUIPU retrieve $models -s "$work/wide.s" -m "$work/walk.yaml" --json "apples")
+has "$found" '"id":"b'
+printf '%s' "$found" | grep -q '"id":"c' && fail "another edge was walked: $found"
+refused 2 "those between documents can" -- $QUIPU retrieve $models -s "$work/wide.s" -m lego:1 -o "edges=relation 99" "x"
