@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How fast, and in how much memory, `quipu index` loads a knowledge graph: an R-MAT graph as triples, in scattered order.
 
-    bench/loading.py [--nodes 10000000] [--edges 30000000] [--folder DIR] [--quipu build/quipu]
+    bench/loading.py [--nodes 10000000] [--edges 30000000] [--folder DIR] [--quipu build/quipu] [--memory 512]
 
 Needs `ninja -C build quipu bench_graph`; 200 bytes of disk for an edge. No embedder, no words of names (`names=no`): entities,
 relations and edges alone. Told are processor and clock seconds, the most memory that is the process's own (RssAnon) and the
@@ -54,6 +54,7 @@ def main():
     parser.add_argument("--nodes", default=10_000_000, type=int)
     parser.add_argument("--edges", default=30_000_000, type=int)
     parser.add_argument("--folder", default=".")
+    parser.add_argument("--memory", default=512, type=int, help="MiB, of quipu index")
     parser.add_argument("--quipu", default=ROOT / "build/quipu")
     args = parser.parse_args()
     triples, store = (pathlib.Path(args.folder) / name for name in ("triples.tsv", "loaded"))
@@ -63,7 +64,7 @@ def main():
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start, most = time.time(), [0, 0]
     process = subprocess.Popen([args.quipu, "index", "-s", store, "--embedder", "none", "-o", "names=no", "-o", "triples=no",
-                                "--threads", "1", triples])
+                                "--threads", "1", "--memory", str(args.memory), triples])
     while process.poll() is None:
         most = [max(pair) for pair in zip(most, memory(process))]
         time.sleep(.1)
