@@ -19,7 +19,7 @@ enum { MOST_NUMBERS = 64 };
 static bool ours(const scan *z, qp_str words_)
 {
     qp_str title = z->x->title, name = qp_str_trim(words_);
-    return name.n > 1 && memmem(title.at, title.n, name.at, name.n);
+    return title.n && name.n > 1 && memmem(title.at, title.n, name.at, name.n);
 }
 
 /* The next one or two words in capitals: "Companies Act". */
