@@ -134,7 +134,9 @@ static size_t joined_at(qp_str s, size_t at, bool *range)
 /* What lies between the last number found and `last`: 3 and 4 of "2 to 5", 3.3 of "3.2-3.4". */
 static void fill(char found[][LONGEST_NUMBER], size_t *n, const char *last)
 {
-    const char *first = found[*n - 1], *dot = strrchr(first, '.');
+    char first[LONGEST_NUMBER];
+    memcpy(first, found[*n - 1], sizeof first);
+    const char *dot = strrchr(first, '.');
     int prefix = dot ? (int)(dot - first) + 1 : 0;
     long from = strtol(first + prefix, NULL, 10), to = 0;
 
@@ -195,9 +197,12 @@ static place *place_within(scan *z, const place *division, const char *number)
     qp_str_split(name, ' ', &own);
     open = own.n ? memchr(own.at, '(', own.n) : NULL;
     size_t n = open ? (size_t)(open - own.at) : own.n;
-    if (n + strlen(number) >= LONGEST_NUMBER)
+    size_t more = strlen(number);
+    if (n + more >= LONGEST_NUMBER)
         return NULL;
-    snprintf(whole, sizeof whole, "%.*s%s", (int)n, own.at, number);
+    if (n)
+        memcpy(whole, own.at, n);
+    memcpy(whole + n, number, more + 1);
     return place_of(z, qp_cross_section(), whole);
 }
 
