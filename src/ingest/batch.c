@@ -399,7 +399,7 @@ qp_code qp_batch_add(qp_batch *b, const qp_item *item, qp_err *err)
     *w = (struct work){.item = *item};
     w->item.path = item->path ? strdup(item->path) : NULL;
     char *key = w->own_key = malloc(item->key.n + 1);
-    if (key)
+    if (key && item->key.n)
         memcpy(key, item->key.at, item->key.n);
     w->item.key = (qp_str){key, item->key.n};
     if (item->line && item->bytes.at) { /* a record's bytes move on with the next one */
