@@ -30,9 +30,9 @@ SEED = 1
 DATASETS = {
     "cystic-fibrosis": {"edges": ["cites"]},
     "cacm": {"edges": ["cites", "*"]},
-    "obliqa": {"edges": ["ref", "ref,parent", "*"], "sample": 40},
+    "obliqa": {"edges": ["ref", "ref,parent", "*"], "sample": 60},
     "scifact": {"edges": [], "sample": 25},
-    "hotpotqa-100": {"edges": ["title_mention"], "sample": 40},
+    "hotpotqa-100": {"edges": ["title_mention"]},
     "musique-100": {"edges": ["title_mention"], "sample": 40},
     "lacd": {"edges": ["mentions"], "sample": 20},
 }
