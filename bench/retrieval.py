@@ -33,7 +33,7 @@ DATASETS = {
     "obliqa": {"edges": ["ref", "ref,parent", "*"], "sample": 60},
     "scifact": {"edges": [], "sample": 25},
     "hotpotqa-100": {"edges": ["title_mention"]},
-    "musique-100": {"edges": ["title_mention"], "sample": 40},
+    "musique-100": {"edges": ["title_mention"]},
     "lacd": {"edges": ["mentions"], "sample": 20},
 }
 FIRST = ["vector", "hybrid"]
