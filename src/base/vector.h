@@ -23,7 +23,8 @@ static inline float qp_dot(const float *a, const float *b, size_t n)
     return (float)all;
 }
 
-/* Rows that lie anywhere come from memory one by one, and memory is slow: what is read after this one is asked for now. */
+/* Rows that lie anywhere come from memory one by one, and memory is slow: a row that will be read some steps on is
+ * prefetched. */
 enum { QP_AHEAD = 8 }; /* single numbers: as many as come while one is waited for */
 static inline void qp_fetch_row(const float *row, size_t n)
 {
