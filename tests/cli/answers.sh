@@ -1,6 +1,7 @@
 #!/bin/sh
 # Answers measured: evidence among passages, ROUGE-L, and a judge that a local server plays. Without model files.
 set -eu
+export PYTHONPATH="$(cd "$(dirname "$0")/../servers" && pwd)"
 work=$(mktemp -d)
 trap 'kill $server 2>/dev/null || :; rm -rf "$work"' EXIT
 server=
@@ -19,29 +20,17 @@ $QUIPU eval set -q -s s --embedder hash -m bm25 -o task=evidence --json >out
 
 # A judge: says 1 of two answers in one order, 0.5 in the other; finds every statement.
 cat >judge.py <<'P'
-import http.server, json, sys
+from chat import serve
 asked = 0
-class Judge(http.server.BaseHTTPRequestHandler):
-    def do_POST(self):
-        global asked
-        prompt = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["messages"][-1]["content"]
-        said = "yes"
-        if "First answer" in prompt:
-            asked += 1
-            said = "1" if asked % 2 else "0.5"
-        body = b"data: " + json.dumps({"choices": [{"delta": {"content": said}}]}).encode() + b"\n\ndata: [DONE]\n\n"
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-    def log_message(self, *args):
-        pass
-s = http.server.HTTPServer(("127.0.0.1", 0), Judge)
-print(s.server_port, flush=True)
-s.serve_forever()
+def say(prompt):
+    global asked
+    if "First answer" not in prompt:
+        return "yes"
+    asked += 1
+    return "1" if asked % 2 else "0.5"
+serve(say)
 P
-python3 judge.py >port &
+python3 judge.py &
 server=$!
 for _ in $(seq 200); do [ -s port ] || sleep 0.3; done
 $QUIPU eval set -q -s s --embedder hash -m bm25 -o task=answers -o extract=true -o judge="openai:judge@http://127.0.0.1:$(cat port)/v1" --json >out
