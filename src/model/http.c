@@ -55,6 +55,7 @@ struct qp_http {
     pthread_cond_t freed;
     bool busy[MOST_SLOTS];
     CURL *curl[MOST_SLOTS]; /* made at first use */
+    double held;            /* qp_now_ms() until which the service wants no request */
 };
 
 static double setting(const char *name, double standard, double least, double most)
@@ -105,6 +106,23 @@ void qp_http_close(qp_http *h)
 int qp_http_concurrency(const qp_http *h)
 {
     return h->slots;
+}
+
+/* What the service tells one request, all keep to: its limit is the account's. */
+static void hold(qp_http *h, double until)
+{
+    pthread_mutex_lock(&h->lock);
+    if (until > h->held)
+        h->held = until;
+    pthread_mutex_unlock(&h->lock);
+}
+
+static double held_until(qp_http *h)
+{
+    pthread_mutex_lock(&h->lock);
+    double until = h->held;
+    pthread_mutex_unlock(&h->lock);
+    return until;
 }
 
 static bool cancelled(const qp_http_call *c)
@@ -332,9 +350,25 @@ static qp_code wait_for(const qp_http_call *c, double ms, qp_err *err)
     return QP_OK;
 }
 
+/* Another request may be told to wait while this one waits. */
+static qp_code wait_turn(qp_http *h, const qp_http_call *c, double deadline, qp_err *err)
+{
+    for (double until; (until = held_until(h)) > qp_now_ms();) {
+        if (until >= deadline)
+            return qp_fail(err, deadline == qp_patience_get().deadline ? QP_STOPPED : QP_MODEL,
+                           "%s: %s asks to wait longer than the deadline allows", h->name, c->url);
+        qp_code code = wait_for(c, until - qp_now_ms(), err);
+        if (code)
+            return code;
+    }
+    return QP_OK;
+}
+
 static qp_http_verdict try_once(qp_http *h, const qp_http_call *c, double deadline, attempt *a, qp_err *why)
 {
     *a = (attempt){.http = h, .call = c};
+    if (wait_turn(h, c, deadline, why))
+        return QP_HTTP_REFUSED;
     int slot = take_slot(h, c, deadline);
     if (slot < 0) {
         qp_fail(why, QP_MODEL, "%s: no request to %s could be begun in time", h->name, c->url);
@@ -373,6 +407,8 @@ qp_code qp_http_post(qp_http *h, const qp_http_call *call, qp_err *err)
         double pause = qp_http_pause(tries, FIRST_PAUSE, MOST_PAUSE);
         if (a.retry_after > pause)
             pause = a.retry_after;
+        if (a.retry_after > 0 || a.status == 429)
+            hold(h, qp_now_ms() + pause);
         if (verdict == QP_HTTP_REFUSED || (c->again && !c->again(c->user)))
             return qp_fail(err, why.code ? why.code : QP_MODEL, "%s", why.message);
         if (hurried && qp_now_ms() + pause >= deadline)

@@ -15,6 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 calls = {}  # fault -> requests so far
 active = {"now": 0, "most": 0}
+limited = {"since": -9.}
 lock = threading.Lock()
 
 
@@ -145,6 +146,16 @@ class Handler(BaseHTTPRequestHandler):
             return self.reply({"error": {"message": "no: " + self.headers.get("Authorization", "")}}, int(fault[1:]))
         if fault == "e429" and turn <= 3:
             return self.reply({"error": "slow down"}, 429, [("Retry-After", "1")])
+        if fault == "limited":  # one in five is told to wait; those that come meanwhile, but for what was on its way, are counted
+            now = time.monotonic()
+            with lock:
+                calls["early"] = calls.get("early", 0) + (.2 < now - limited["since"] < .95)
+                if turn % 5 == 3:
+                    limited["since"] = now
+            time.sleep(.02)
+            if turn % 5 == 3:
+                return self.reply({"error": "slow down"}, 429, [("Retry-After", "1")])
+            return self.reply(answer)
         if fault == "e429-long":
             return self.reply({"error": "come back later"}, 429, [("Retry-After", "3600")])
         if fault == "storm" or (fault == "storm-twice" and turn <= 3):

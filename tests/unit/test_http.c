@@ -90,6 +90,19 @@ static void embeds(void **state)
     }
 }
 
+/* What the server counted, as JSON. */
+static void read_counts(char *out, size_t n)
+{
+    char command[100];
+    snprintf(command, sizeof command, "curl -s http://127.0.0.1:%d/", provider.port);
+    FILE *f = popen(command, "r");
+    assert_non_null(f);
+    size_t got = fread(out, 1, n - 1, f);
+    assert_true(got > 0);
+    out[got] = 0;
+    pclose(f);
+}
+
 /* Many batches, several at a time, never more than allowed; every vector at its text. */
 static void batches(void **state)
 {
@@ -113,12 +126,8 @@ static void batches(void **state)
     assert_int_equal(m->embed(m->self, QP_PASSAGE, text, N, v, &err), QP_OK);
     check_vectors(v, length, N);
     m->close(m->self);
-    char command[100], answer[4096] = "";
-    snprintf(command, sizeof command, "curl -s http://127.0.0.1:%d/", provider.port);
-    FILE *f = popen(command, "r");
-    assert_non_null(f);
-    assert_true(fread(answer, 1, sizeof answer - 1, f) > 0);
-    pclose(f);
+    char answer[4096];
+    read_counts(answer, sizeof answer);
     assert_non_null(strstr(answer, "\"most\": 2"));
     assert_non_null(strstr(answer, "\"slow\": 9")); /* the probe, and 500 texts by 64 */
     free(text);
@@ -232,6 +241,29 @@ static void retry_after_is_kept(void **state)
     assert_int_equal(r.code, QP_OK);
     assert_true(r.seconds >= 2); /* twice one second */
     check_vectors(r.v, (double[]){5, 10}, 2);
+}
+
+static void one_told_to_wait_is_all(void **state)
+{
+    (void)state;
+    enum { N = 500 };
+    static float v[4 * N];
+    qp_str text[N];
+    double length[N];
+    qp_model *m;
+    qp_err err = {0};
+    char answer[4096];
+    for (int i = 0; i < N; i++) {
+        text[i] = texts[i % 2];
+        length[i] = (double)text[i].n;
+    }
+    patience(1, 20);
+    assert_int_equal(open_at("openai", "limited", "/v1", QP_EMBEDDER, &m, &err), QP_OK);
+    assert_int_equal(m->embed(m->self, QP_PASSAGE, text, N, v, &err), QP_OK);
+    check_vectors(v, length, N);
+    m->close(m->self);
+    read_counts(answer, sizeof answer);
+    assert_non_null(strstr(answer, "\"early\": 0"));
 }
 
 static void keys_stay_secret(void **state)
@@ -491,6 +523,7 @@ int main(void)
         cmocka_unit_test_setup(lasting_faults_end_in_a_line, patient),
         cmocka_unit_test_setup(refusals_come_at_once, patient),
         cmocka_unit_test_setup(retry_after_is_kept, patient),
+        cmocka_unit_test_setup(one_told_to_wait_is_all, patient),
         cmocka_unit_test_setup(keys_stay_secret, patient),
         cmocka_unit_test_setup(bad_specs, patient),
         cmocka_unit_test_setup(specs_are_told_from_files, patient),
