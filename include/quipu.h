@@ -97,6 +97,7 @@ typedef struct qp_index_report {
     uint64_t chunks_attended;                 /* in this run: outputs of attention heads */
     uint64_t triples, entities;               /* read in this run, of knowledge graphs, or drawn out of texts */
     uint64_t writer_asked, writer_remembered; /* chunks the writer was asked about; whose answer was kept from before */
+    uint64_t writer_unanswered;               /* of those asked: without relations until the next run */
     uint64_t writer_dropped;                  /* lines of its answers that were no relation of two given entities */
     uint64_t chunk_tokens, prompt_tokens;     /* of a dry run: what an embedder and a writer would read */
     double seconds_read, seconds_embed, seconds_publish;

@@ -183,6 +183,7 @@ typedef struct qp_model {
     uint32_t heads, head_dim; /* of attend: query heads of the last layer, and floats of each; 0 without attend */
     uint32_t terms;           /* of weigh: ids are below it */
     uint32_t max_tokens;      /* longest input; what is longer is cut */
+    uint32_t at_once;         /* calls of generate that may be under way together, of a service; 0: one */
     /* n x dim floats, unit length. Of a writer the mean over tokens of its last layer; null where it is a service. */
     qp_code (*embed)(void *, qp_role, const qp_str *text, uint32_t n, float *out, qp_err *);
     /* The same vectors of passages to `out`, and in the same pass to `of_spans` (m x dim) those of parts of them: the mean

@@ -30,6 +30,8 @@ static void tell(const cli *c, const qp_index_report *r)
         printf("\nthe writer was asked %" PRIu64 " times, %" PRIu64 " answers were there; %" PRIu64
                " lines were no relation of two given entities",
                r->writer_asked, r->writer_remembered, r->writer_dropped);
+    if (r->writer_unanswered)
+        printf("; %" PRIu64 " got no answer", r->writer_unanswered);
     if (r->chunks_weighed)
         printf("\n%" PRIu64 " chunks weighed", r->chunks_weighed);
     if (r->chunks_attended)

@@ -213,7 +213,12 @@ static qp_code weave_all(qp_job *job, qp_err *err)
     r->writer_asked = woven.asked;
     r->writer_remembered = woven.remembered;
     r->writer_dropped = woven.dropped;
+    r->writer_unanswered = woven.unanswered;
     r->prompt_tokens = woven.prompt_tokens;
+    if (woven.unanswered)
+        qp_job_warn(job,
+                    "%llu of %llu chunks that the writer was asked about have no relations yet: %.600s; run it again",
+                    (unsigned long long)woven.unanswered, (unsigned long long)woven.asked, woven.why.message);
     if (how.extract && job->embedder && !how.places && strcmp(job->reading.facts, "embedded"))
         qp_job_warn(
             job,

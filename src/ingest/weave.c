@@ -279,6 +279,8 @@ static void let_go(qp_weave_work *w)
     qp_buf_free(&w->text);
     qp_buf_free(&w->scratch);
     qp_buf_free(&w->prompt);
+    qp_buf_free(&w->wording);
+    qp_arena_free(w->round);
     free(w->here);
     qp_table_free(&w->runs);
     qp_map_free(w->names);
@@ -311,6 +313,8 @@ qp_code qp_weave(qp_store *store, const qp_weaving *how,
     w.total = (how->extract ? 3 : 1) * chunks;
     if (!code && !*same) {
         code = draw(&w, err);
+        if (w.counts.unanswered) /* not what it is to be: drawn anew by the next run */
+            digest = qp_digest_parts((qp_str[]){qp_str_of(digest.hex), QP_STR("unanswered")}, 2);
         code = code ? code : put_graph(&w, digest, out, err);
         if (!code && how->writer && !how->ask_nothing)
             code = qp_store_said_prune(store, err);

@@ -13,7 +13,8 @@
  *
  * Relations: two entities that follow one another in a sentence, the longest at each place; the relation is the words
  * between them, at most QP_WEAVE_WORDS ("next to" if there are none), its weight how often. Or a writer is asked, once
- * for each chunk, prompt and model, under a grammar that has no other entities than the chunk's. Mentions: an entity and each
+ * for each chunk, prompt and model, under a grammar that has no other entities than the chunk's; several chunks at a time
+ * where it is a service. A chunk that gets no answer is without relations until the next run, which asks again. Mentions: an entity and each
  * chunk whose text (or title) has it. Entities of other graphs of the index are looked for in the texts, too; where an
  * n-gram is one of them but for case, it is theirs.
  *
@@ -42,8 +43,10 @@ typedef struct qp_weaving {
 typedef struct qp_woven {
     uint64_t entities, relations, triples, mentions;
     uint64_t asked, remembered; /* chunks the writer was asked about; whose answers were there */
+    uint64_t unanswered;        /* of those asked */
     uint64_t dropped;           /* lines that were no relation of two entities it was given */
     uint64_t prompt_tokens;     /* of all questions, asked or not */
+    qp_err why;                 /* there was no answer to the first of the unanswered */
 } qp_woven;
 
 /* Draws the graph and keeps it in place of the one before, unless texts and settings are those it was drawn from (*same).

@@ -256,5 +256,7 @@ static qp_code find_in_chunk(void *ctx, const qp_passage *p, qp_err *err)
 
 qp_code qp_weave_find(qp_weave_work *w, qp_err *err)
 {
-    return qp_store_passages(w->store, find_in_chunk, w, err);
+    qp_code code = qp_store_passages(w->store, find_in_chunk, w, err);
+    code = code ? code : qp_weave_round(w, err);
+    return code ? code : qp_weave_answered(w, err);
 }

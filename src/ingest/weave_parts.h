@@ -1,5 +1,6 @@
 /* What drawing a graph out of texts consists of; see ingest/weave.h. weave_grams.c chooses the entities, weave_find.c finds
- * them and what relates them, weave_alias.c what is said to be the same, weave.c puts the graph into the store. */
+ * them and what relates them, weave_alias.c what is said to be the same, weave_ask.c words the writer's questions, weave_round.c
+ * asks them, weave.c puts the graph into the store. */
 #ifndef QP_INGEST_WEAVE_PARTS_H
 #define QP_INGEST_WEAVE_PARTS_H
 
@@ -50,9 +51,22 @@ typedef struct qp_weave_work {
     qp_buf scratch;
     qp_woven counts;
     qp_buf prompt;  /* of the writer, as it is in its file */
+    qp_buf wording; /* filled in for a chunk */
     uint32_t *here; /* entities of the chunk at hand, each once */
     size_t n_here, cap_here;
+    qp_arena *round; /* of the questions that wait to be asked together */
+    struct question *question;
+    size_t n_questions;
+    int failures; /* of the writer, since it last answered */
 } qp_weave_work;
+
+struct question { /* to the writer, about a chunk */
+    qp_digest key;
+    qp_str prompt;
+    const uint32_t *entity; /* of the chunk, n of them */
+    size_t n;
+    qp_buf said;
+};
 /* A chunk's words come to be at hand. */
 qp_code qp_weave_cut(qp_weave_work *, const qp_passage *, qp_err *);
 /* The n-grams that are entities of the texts get numbers. */
@@ -71,8 +85,20 @@ qp_code qp_weave_aliases(qp_weave_work *, bool join, qp_err *);
 /* It stands at the places, if they are any. */
 qp_code qp_weave_fact(qp_weave_work *, uint32_t head, qp_str relation, uint32_t tail, struct place at,
                       struct place words, qp_err *);
-/* What the writer says of the entities `here`. */
+/* What the writer says of the entities `here`: at once if it said so before, else with the round. */
 qp_code qp_weave_ask(qp_weave_work *, qp_err *);
+/* One question's answer becomes facts. */
+qp_code qp_weave_take(qp_weave_work *, const struct question *, qp_str said, qp_err *);
+/* Up to MOST_LINES of "entity | relation | entity"; ends in a NUL. */
+void qp_weave_grammar(const qp_weave_work *, const struct question *, qp_buf *out);
+/* The question, copied, waits for its round. */
+qp_code qp_weave_wait(qp_weave_work *, const struct question *, qp_err *);
+/* Is this question among those that wait? */
+bool qp_weave_waits(const qp_weave_work *, qp_digest key);
+/* The questions that wait are asked, as many together as the writer takes, and taken in the order of their chunks. */
+qp_code qp_weave_round(qp_weave_work *, qp_err *);
+/* QP_MODEL if there were questions and no answer at all. */
+qp_code qp_weave_answered(const qp_weave_work *, qp_err *);
 /* All mentions and facts. */
 qp_code qp_weave_find(qp_weave_work *, qp_err *);
 

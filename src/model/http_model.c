@@ -186,6 +186,7 @@ qp_code qp_model_open_http(const char *spec, qp_purpose purpose, qp_model **out,
             m->model.rank = qp_http_rank;
         } else {
             m->model.generate = qp_http_generate;
+            m->model.at_once = (uint32_t)qp_http_concurrency(m->http);
         }
     }
     if (code) {

@@ -1,5 +1,5 @@
 """A chat service for shell tests: serve(say) answers each request by say(its last message), streamed as one event; a number is sent as
-a status instead. Its port stands in the file `port` as soon as it listens. Standard library only."""
+a status instead. Several are answered at a time. Its port stands in the file `port` as soon as it listens. Standard library only."""
 import http.server
 import json
 import os
@@ -23,7 +23,7 @@ def serve(say):
         def log_message(self, *_):
             pass
 
-    server = http.server.HTTPServer(("127.0.0.1", 0), Chat)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Chat)
     with open("port.tmp", "w", encoding="ascii") as file:
         print(server.server_port, file=file)
     os.rename("port.tmp", "port")
