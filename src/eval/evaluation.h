@@ -29,6 +29,7 @@ typedef struct qp_plan {          /* what `-o` says to the evaluation itself */
     const char *metrics;          /* null: those of the task */
     const char *task;             /* "retrieval" | "answers" | "graph" | "evidence" | "labels" */
     const char *judge;            /* null: none */
+    const char *win_prompt;       /* of the judge that compares two answers; null: ours */
     const char *split;            /* "all" | "dev" | "test" */
     const char *start;            /* the contender whose first ten the correlations start from */
     const char *graph;            /* edge types that tr and misstr look at */

@@ -24,6 +24,7 @@ static const qp_measure *const table[] = {
     &qp_measure_acc,
     &qp_measure_cov,
     &qp_measure_fs,
+    &qp_measure_win,
     &qp_measure_cite_p,
     &qp_measure_cite_r,
     &qp_measure_cite_ok,

@@ -59,6 +59,16 @@ static void heading(qp_buf *out, const qp_evaluation *e)
     qp_html_text(out, c->embedder ? c->embedder->name : "none");
     qp_buf_text(out, ". Reranker: ");
     qp_html_text(out, c->ranker ? c->ranker->name : "none");
+    if (c->judge) {
+        qp_buf_text(out, ". Judge: ");
+        qp_html_text(out, c->judge->name);
+    }
+    if (qp_evaluation_wants(e, QP_WANTS_RIVAL)) {
+        qp_buf_text(out, ", win against ");
+        qp_html_text(out, e->contenders[0].name);
+        qp_buf_text(out, " by ");
+        qp_html_text(out, e->plan.win_prompt ? e->plan.win_prompt : "judge-better.txt");
+    }
     qp_buf_fmt(out, ". Intervals: 95%%, bootstrap over questions, %u draws. Quipu " QUIPU_VERSION ".</p>\n",
                e->draws.n);
 }

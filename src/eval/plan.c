@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "op/op.h"
+#include "base/template.h"
 #include "store/snapshot.h"
 #include "base/random.h"
 #include "eval/evaluation.h"
@@ -16,9 +16,12 @@ static const qp_opt table[] = {
      "its statements; labels: classify, against the labels there; auto: what is there",
      QP_ENUM, offsetof(qp_plan, task), "auto", 0, 0, "auto|retrieval|answers|graph|evidence|labels"},
     {"judge",
-     "the model that judges answers (acc, cov, fs): a name or an address, or writer, the one that answers; "
+     "the model that judges answers (acc, cov, fs, win): a name or an address, or writer, the one that answers; "
      "unset: they are not judged",
      QP_TEXT, offsetof(qp_plan, judge), NULL, 0, 0, NULL},
+    {"win_prompt",
+     "a file with {question}, {first} and {second} that the judge compares answers by; unset: prompts/judge-better.txt",
+     QP_TEXT, offsetof(qp_plan, win_prompt), NULL, 0, 0, NULL},
     {"extract", "answers: quote, do not write; labels: the best passage's, no writer", QP_BOOL,
      offsetof(qp_plan, extract), "false", 0, 0, NULL},
     {"prompt", "answers: a file that the writer is asked with instead of ours", QP_TEXT, offsetof(qp_plan, prompt),
@@ -214,8 +217,9 @@ static qp_code choose_metrics(qp_evaluation *e, qp_err *err)
     const char *list = e->plan.metrics;
 
     if (!list && strcmp(e->plan.task, "answers") == 0)
-        list = e->plan.judge ? "em,f1,acc,cov,fs,rouge_l,rouge_l_f,cite_p,cite_r,cite_ok"
-                             : "em,f1,cite_p,cite_r,cite_ok,rouge_l,rouge_l_f";
+        list = !e->plan.judge     ? "em,f1,cite_p,cite_r,cite_ok,rouge_l,rouge_l_f"
+               : e->n_methods > 1 ? "em,f1,acc,cov,fs,win,rouge_l,rouge_l_f,cite_p,cite_r,cite_ok"
+                                  : "em,f1,acc,cov,fs,rouge_l,rouge_l_f,cite_p,cite_r,cite_ok";
     else if (!list && strcmp(e->plan.task, "evidence") == 0)
         list = "evidence@1,evidence@5,evidence@10";
     else if (!list && strcmp(e->plan.task, "labels") == 0)
@@ -233,7 +237,7 @@ static qp_code choose_metrics(qp_evaluation *e, qp_err *err)
     qp_code code = qp_metrics_parse(list, e->depth, &e->metrics, &e->n_metrics, e->mem, err);
     bool answers = strcmp(e->plan.task, "answers") == 0;
     for (uint32_t m = 0; !code && m < e->n_metrics; m++)
-        if (e->metrics[m].measure->wants == QP_WANTS_JUDGE && !(answers && e->ctx->judge))
+        if (e->metrics[m].measure->wants >= QP_WANTS_JUDGE && !(answers && e->ctx->judge))
             code =
                 qp_fail(err, QP_INPUT, "metric '%s' wants a judge of answers: give -o task=answers and -o judge=MODEL",
                         e->metrics[m].name);
@@ -296,9 +300,28 @@ qp_code qp_evaluate_judge(const qp_eval_options *options, const char **name, qp_
     return code;
 }
 
+/* A prompt without both answers would compare nothing, and cost as much. */
+static qp_code check_win_prompt(qp_evaluation *e, qp_err *err)
+{
+    static const char *const fields[] = {"first", "second"};
+    qp_buf text = {0};
+    qp_code code =
+        e->plan.win_prompt ? qp_template_read(e->plan.win_prompt, "judge-better.txt", &text, e->mem, err) : QP_OK;
+    for (int i = 0; code == QP_OK && e->plan.win_prompt && i < 2; i++)
+        if (!qp_template_has(qp_buf_view(&text), fields[i]))
+            code =
+                qp_fail(err, QP_INPUT, "%s: has no {%s}; a prompt that compares has {question}, {first} and {second}",
+                        e->plan.win_prompt, fields[i]);
+    qp_buf_free(&text);
+    return code;
+}
+
 qp_code qp_plan_make(qp_evaluation *e, qp_err *err)
 {
     qp_code code = prepare(e, err);
+
+    if (code == QP_OK)
+        code = check_win_prompt(e, err);
 
     if (code == QP_OK)
         code = choose_questions(e, err);

@@ -164,6 +164,10 @@ static void add_facts(const qp_evaluation *e, json_doc *doc, json *root)
     yyjson_mut_obj_add_str(doc, root, "judge", c->judge ? c->judge->name : "");
     if (qp_evaluation_wants(e, QP_WANTS_JUDGE))
         yyjson_mut_obj_add_str(doc, root, "judge_prompts", "judge-accuracy.txt, judge-covers.txt, judge-supports.txt");
+    if (qp_evaluation_wants(e, QP_WANTS_RIVAL)) {
+        yyjson_mut_obj_add_str(doc, root, "win_prompt", e->plan.win_prompt ? e->plan.win_prompt : "judge-better.txt");
+        yyjson_mut_obj_add_str(doc, root, "win_against", e->contenders[0].name);
+    }
     yyjson_mut_obj_add_bool(doc, root, "shared", e->plan.share);
     yyjson_mut_obj_add_int(doc, root, "jobs", e->plan.jobs);
 }

@@ -210,6 +210,24 @@ static qp_code look_closer(qp_bench *b, const qp_question *question, qp_query *q
     return code;
 }
 
+/* Each answer beside the first contender's. */
+static qp_code compare(qp_bench *b, uint32_t number, qp_err *err)
+{
+    const qp_evaluation *e = b->e;
+    const qp_answered *rival = qp_trial_of(e, number, 0)->answer;
+    qp_query q;
+    qp_code code = qp_query_begin(&q, e->judgements.at[e->asked[number]].text, err);
+
+    q.writer = e->ctx->judge;
+    q.cancel = e->options->watch.cancel;
+    for (uint32_t c = 0; c < e->n_methods && code == QP_OK; c++) {
+        qp_answered *answer = (qp_answered *)(uintptr_t)qp_trial_of(e, number, c)->answer;
+        code = answer ? qp_judge_win(&q, e->plan.win_prompt, rival, answer, err) : QP_OK;
+    }
+    qp_query_end(&q);
+    return code;
+}
+
 static qp_code run_method(qp_bench *b, uint32_t number, const qp_contender *c, qp_trial *t, qp_err *err)
 {
     const qp_evaluation *e = b->e;
@@ -333,5 +351,7 @@ qp_code qp_bench_run(qp_bench *b, uint32_t question, qp_err *err)
     qp_meter_forget(&b->ranker);
     for (uint32_t c = 0; c < e->n_methods && code == QP_OK; c++)
         code = run_method(b, question, &e->contenders[c], qp_trial_of(e, question, c), err);
+    if (code == QP_OK && qp_evaluation_wants(e, QP_WANTS_RIVAL))
+        code = compare(b, question, err);
     return code == QP_OK ? measure(b, question, err) : code;
 }

@@ -37,6 +37,43 @@ $QUIPU eval set -q -s s --embedder hash -m bm25 -o task=answers -o extract=true 
 [ "$(mean acc)" = 0.75 ] || fail "acc: $(mean acc)"
 [ "$(mean cov) $(mean fs)" = "1.0 1.0" ] || fail "cov, fs"
 grep -q "openai:judge@" out || fail "the report does not name the judge: $(grep judge out)"
+
+# Pairwise, in both orders: who likes what is read first likes neither; who likes what is long says so twice.
+cat >judge.py <<'P'
+import sys
+from chat import serve
+def say(prompt):
+    first, second = (prompt.split(f"{n} answer: ")[1].split("\n")[0] for n in ("First", "Second"))
+    open("asked", "a").write("x\n")
+    return "1" if sys.argv[1] == "first" or len(first) > len(second) else "2"
+serve(say)
+P
+mkdir pairs
+cp set/queries.jsonl set/answers.jsonl pairs/
+printf '%s\n' '{"_id":"d1","title":"","text":"The quipu kept records with knots on cords."}' \
+    '{"_id":"d2","title":"","text":"The knots on leather kept records with letters that nobody wrote."}' >pairs/corpus.jsonl
+$QUIPU index --quiet --embedder hash -s p pairs >out
+answers='-m bm25:top=1,bm25:top=2 -o task=answers -o extract=true -o metrics=win,f1'
+for likes in first long; do
+    kill $server
+    rm -f port
+    python3 judge.py $likes & server=$!
+    for _ in $(seq 200); do [ -s port ] || sleep 0.3; done
+    judge="openai:judge@http://127.0.0.1:$(cat port)/v1"
+    $QUIPU eval pairs -q -s p --embedder hash $answers -o judge="$judge" --html $likes.html --json >$likes
+    [ "$(wc -l <asked)" = 2 ] || fail "a pair is asked about twice, not $(wc -l <asked) times"
+    rm asked
+done
+wins() { python3 -c 'import json,sys; print(*(m["metrics"]["win"]["mean"] for m in json.load(open(sys.argv[1]))["methods"]))' $1; }
+[ "$(wins first)" = "0.5 0.5" ] || fail "who likes the first: $(wins first)"
+[ "$(wins long)" = "0.5 1.0" ] || fail "who likes the long: $(wins long)"
+grep -q '"win_against": "bm25:top=1"' long && grep -q '"win_prompt": "judge-better.txt"' long || fail "the report does not say who was compared how"
+grep -q "win against bm25:top=1 by judge-better.txt" long.html || fail "the page does not"
+echo 'only {first}' >prompt.txt
+code=0
+$QUIPU eval pairs -q -s p --embedder hash $answers -o judge="$judge" -o win_prompt=prompt.txt >out 2>err || code=$?
+[ $code = 2 ] && grep -q "has no {second}" err || fail "a prompt for one answer: $code $(cat err)"
+
 code=0
 $QUIPU eval set -q -s s --embedder hash -m bm25 -o task=answers -o extract=true -o metrics=acc >out 2>err || code=$?
 [ $code = 2 ] && grep -q "wants a judge" err || fail "no judge: $code $(cat err)"
