@@ -211,7 +211,7 @@ static int by_ends(const struct link *x, const struct link *y)
 static qp_code sort_if_needed(qp_links *l, qp_err *err)
 {
     struct reading r = {.l = l};
-    struct link before, is;
+    struct link before = {0}, is = {0};
     bool rises = true;
     qp_code code = QP_OK;
     for (; rises && !code && r.at < l->n; before = is) {
