@@ -67,14 +67,6 @@ static qp_code read_runs(qp_evaluation *e, qp_err *err)
     return code;
 }
 
-static bool wants(const qp_evaluation *e, qp_wants what)
-{
-    for (uint32_t m = 0; m < e->n_metrics; m++)
-        if (e->metrics[m].measure->wants == what)
-            return true;
-    return false;
-}
-
 static qp_code make_topology(qp_evaluation *e, qp_err *err)
 {
     const qp_view *view = qp_snapshot_view(e->ctx->snapshot);
@@ -140,7 +132,7 @@ static qp_code run_trials(qp_evaluation *e, crew *c, qp_err *err)
     if (!e->trials || !e->value)
         return qp_oom(err);
     code = read_runs(e, err);
-    if (code == QP_OK && wants(e, QP_WANTS_GRAPH))
+    if (code == QP_OK && qp_evaluation_wants(e, QP_WANTS_GRAPH))
         code = make_topology(e, err);
     for (int64_t w = 0; w < e->plan.jobs && code == QP_OK; w++)
         if (!(c->bench[w] = qp_bench_new(e)))
@@ -203,6 +195,8 @@ static qp_code run(qp_evaluation *e, crew *c, char **json, qp_err *err)
         code = qp_groups_make(e, err);
     if (code == QP_OK)
         code = run_trials(e, c, err);
+    if (code == QP_OK)
+        code = qp_classes_measure(e, err);
     if (code == QP_OK)
         code = qp_draws_make(e->value, e->n, e->n_contenders * e->n_metrics, draws, o->seed, e->ctx->threads, &e->draws,
                              e->mem, err);

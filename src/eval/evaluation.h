@@ -58,8 +58,7 @@ typedef struct qp_evaluation {
     qp_map *documents;     /* ids to numbers: the index's own documents first, in its order */
     uint32_t *document_of; /* of each node of the snapshot */
     qp_judgements judgements;
-    uint32_t *asked, n;  /* numbers of the questions, rising */
-    double *label_share; /* of each: what it counts in a mean over labels; null: the task is another */
+    uint32_t *asked, n; /* numbers of the questions, rising */
     qp_contender *contenders;
     uint32_t n_contenders, n_methods; /* methods first, then run files */
     const qp_metric *metrics;
@@ -108,6 +107,9 @@ typedef struct qp_bench qp_bench;
 qp_bench *qp_bench_new(const qp_evaluation *); /* null without memory */
 void qp_bench_free(qp_bench *);
 qp_code qp_bench_run(qp_bench *, uint32_t question, qp_err *);
+
+/* classes.c: the metrics that look at the answers of all questions, once those are there. */
+qp_code qp_classes_measure(qp_evaluation *, qp_err *);
 
 /* summary.c: numbers over all questions.
  *

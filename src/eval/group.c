@@ -25,8 +25,9 @@ qp_code qp_groups_make(qp_evaluation *e, qp_err *err)
 
     if (!e->plan.by)
         return QP_OK;
-    if (e->label_share)
-        return qp_fail(err, QP_INPUT, "-o by=%s: labels are averaged over labels, not over groups of texts",
+    if (qp_evaluation_wants(e, QP_WANTS_CLASSES))
+        return qp_fail(err, QP_INPUT,
+                       "-o by=%s: macro_recall and macro_f1 are means over classes, not over groups of questions",
                        e->plan.by);
     e->groups = qp_new(e->mem, qp_group, e->n);
     e->group_of = qp_new(e->mem, uint32_t, e->n);

@@ -30,6 +30,7 @@ static const qp_measure *const table[] = {
     &qp_measure_cite_ok,
     &qp_measure_accuracy,
     &qp_measure_macro_recall,
+    &qp_measure_macro_f1,
     &qp_measure_sub_recall,
     &qp_measure_sub_f1,
     &qp_measure_sub_nodes,

@@ -21,7 +21,7 @@ typedef struct qp_answered {
     uint32_t citations, supported;           /* citations, and how many a sentence of the source bears out */
     double accuracy, coverage, faithfulness; /* what the judge says (judged.h) */
     double win;                              /* and of it beside the first contender's answer */
-    double share; /* labels: what the question counts in a mean over labels, 1 if they are equally many */
+    double recalled, shared; /* if it is right: what it adds to its class's recall, and F1 (classes.c) */
 } qp_answered;
 
 /* What a method on a knowledge graph looked at (explored.h). */
@@ -56,6 +56,7 @@ typedef enum qp_wants {
     QP_WANTS_RANKING,
     QP_WANTS_GRAPH,
     QP_WANTS_ANSWER,
+    QP_WANTS_CLASSES, /* answers of all questions: each is one of a few */
     QP_WANTS_EXPLORED,
     QP_WANTS_EVIDENCE,
     QP_WANTS_JUDGE, /* and an answer */
@@ -91,7 +92,7 @@ extern const qp_measure qp_measure_ndcg, qp_measure_ndcg_bin, qp_measure_recall,
     qp_measure_sub_nodes, qp_measure_sub_edges, qp_measure_sub_components, qp_measure_context_tokens,
     qp_measure_path_recall, qp_measure_set_hit, qp_measure_set_f1, qp_measure_answer_hit, qp_measure_entity_f1,
     qp_measure_rouge_l, qp_measure_rouge_l_f, qp_measure_evidence, qp_measure_acc, qp_measure_cov, qp_measure_fs,
-    qp_measure_win, qp_measure_accuracy, qp_measure_macro_recall;
+    qp_measure_win, qp_measure_accuracy, qp_measure_macro_recall, qp_measure_macro_f1;
 
 /* The ranks a measure cut at k looks at. */
 static inline uint32_t qp_outcome_depth(const qp_outcome *o, uint32_t k)

@@ -187,30 +187,6 @@ static qp_code choose_questions(qp_evaluation *e, qp_err *err)
     return QP_OK;
 }
 
-/* N / (L n), so that the mean over questions is one over labels. */
-static qp_code share_labels(qp_evaluation *e, qp_err *err)
-{
-    uint32_t labels = 0;
-
-    if (strcmp(e->plan.task, "labels") != 0)
-        return QP_OK;
-    e->label_share = qp_new(e->mem, double, e->n);
-    qp_map *of = qp_map_new();
-    qp_code code = of && e->label_share ? QP_OK : qp_oom(err);
-    for (uint32_t i = 0; i < e->n && code == QP_OK; i++) {
-        uint64_t *count = qp_map_put(of, e->judgements.at[e->asked[i]].answers[0], NULL);
-
-        if (count)
-            labels += !(*count)++;
-        else
-            code = qp_oom(err);
-    }
-    for (uint32_t i = 0; i < e->n && code == QP_OK; i++)
-        e->label_share[i] = (double)e->n / labels / (double)*qp_map_get(of, e->judgements.at[e->asked[i]].answers[0]);
-    qp_map_free(of);
-    return code;
-}
-
 /* What is measured if nobody says: as deep as the runs go. */
 static qp_code choose_metrics(qp_evaluation *e, qp_err *err)
 {
@@ -223,7 +199,7 @@ static qp_code choose_metrics(qp_evaluation *e, qp_err *err)
     else if (!list && strcmp(e->plan.task, "evidence") == 0)
         list = "evidence@1,evidence@5,evidence@10";
     else if (!list && strcmp(e->plan.task, "labels") == 0)
-        list = "accuracy,macro_recall";
+        list = "accuracy,macro_recall,macro_f1";
     else if (!list && strcmp(e->plan.task, "graph") == 0)
         list =
             "hit@1,set_hit,set_f1,recall@10,mrr@10,sub_recall,sub_f1,sub_nodes,sub_edges,sub_components,path_recall@8,"
@@ -325,8 +301,6 @@ qp_code qp_plan_make(qp_evaluation *e, qp_err *err)
 
     if (code == QP_OK)
         code = choose_questions(e, err);
-    if (code == QP_OK)
-        code = share_labels(e, err);
     if (code == QP_OK)
         code = choose_metrics(e, err);
     return code;

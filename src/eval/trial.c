@@ -171,8 +171,7 @@ static qp_code label(qp_bench *b, uint32_t number, qp_query *q, qp_set found, qp
         return QP_OK; /* the query's own error: run_method looks there */
     *out = (qp_answered){.text = qp_arena_str(b->mem, labels.at[0].text),
                          .gold = question->answers,
-                         .n_gold = question->n_answers,
-                         .share = b->e->label_share[number]};
+                         .n_gold = question->n_answers};
     t->answer = out;
     return out->text.at ? QP_OK : qp_oom(err);
 }
