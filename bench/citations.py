@@ -14,6 +14,7 @@ Only Python's standard library. Rows stand in a fixed order and carry no dates, 
 """
 import argparse
 import csv
+import itertools
 import json
 import pathlib
 import random
@@ -27,6 +28,8 @@ DATASETS = {
     "cystic-fibrosis": {"edges": "cites", "folds": 5},
     "cacm": {"edges": "cites", "folds": 5},
     "obliqa": {"edges": "ref,parent,next", "learn": 279, "test": 300},
+    # No citation graph: abstracts that share a rare term.
+    "pubmedqa": {"edges": "shares", "learn": 50, "test": 450, "rare": 20},
 }
 PLAIN = ["bm25", "tfidf", "vector", "hybrid", "clear", "spar", "cg-rag:encoder=none", "cg-rag:encoder=none:layers=1",
          "cg-rag:encoder=none:layers=3", "cg-rag:encoder=none:sparse=tfidf", "cg-rag:encoder=none:graph=false",
@@ -46,7 +49,28 @@ class Bench:
         return path
 
     def data(self, dataset):
-        return pathlib.Path(self.args.data) / dataset
+        given = pathlib.Path(self.args.data) / dataset
+        return self.shared_terms(given, DATASETS[dataset]["rare"]) if "rare" in DATASETS[dataset] else given
+
+    def shared_terms(self, given, rare):
+        """The set with an edge between documents that a term joins which no more than `rare` of them have."""
+        made = self.folder(given.name) / "set"
+        if made.exists():
+            return made
+        made.mkdir()
+        for file in given.glob("*.jsonl"):
+            (made / file.name).symlink_to(file.resolve())
+        (made / "qrels.tsv").symlink_to((given / "qrels.tsv").resolve())
+        have = {}
+        for line in open(given / "edges.tsv", encoding="utf-8"):
+            document, term = line.split("\t")[:2]
+            have.setdefault(term, []).append(document)
+        edges = {tuple(sorted(pair)) for documents in have.values() if len(documents) <= rare
+                 for pair in itertools.combinations(documents, 2)}
+        with open(made / "edges.tsv", "w", encoding="utf-8") as out:
+            out.write("src\tdst\ttype\tweight\n")
+            out.writelines(f"{a}\t{b}\tshares\t1\n" for a, b in sorted(edges))
+        return made
 
     def quipu(self, dataset, *command):
         line = [self.args.quipu, *command, "--store", str(self.folder(dataset) / "store"), "--quiet",
@@ -87,7 +111,7 @@ class Bench:
 
     # ---- steps ----
     def index(self, dataset):
-        self.quipu(dataset, "index", str(self.data(dataset)))
+        self.quipu(dataset, "index", "-o", "graph=links", str(self.data(dataset)))
 
     def plain(self, dataset):
         edges = DATASETS[dataset]["edges"]
