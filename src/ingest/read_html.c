@@ -3,10 +3,9 @@
  */
 #include <ctype.h>
 #include <gumbo.h>
-#include <iconv.h>
-#include <stdlib.h>
-#include <strings.h>
 
+#include "ingest/charset.h"
+#include "ingest/html_guard.h"
 #include "ingest/identifier.h"
 #include "ingest/reader.h"
 #include "text/utf8.h"
@@ -333,45 +332,6 @@ static void walk_tree(struct walk *w, const GumboNode *root)
     }
 }
 
-/* Does the tag that begins at `at` end itself ("<path .../>")? Only what HTML does not know may, and only inside SVG: a
- * parser takes <div/> for <div>. */
-static bool closes_itself(qp_str s, size_t at, size_t n)
-{
-    const char *end = memchr(s.at + at, '>', s.n - at);
-    return end && end[-1] == '/' && gumbo_tagn_enum(s.at + at, (unsigned)n) == GUMBO_TAG_UNKNOWN;
-}
-
-/* The deepest nesting the tags could make: void elements and those whose end tag may be left out do not nest. */
-static size_t nesting(qp_str s)
-{
-    static const char *const flat[] = {"p",     "li",    "td",     "tr",    "th",    "dt",      "dd",
-                                       "br",    "hr",    "img",    "rp",    "rt",    "col",     "link",
-                                       "meta",  "input", "area",   "base",  "wbr",   "option",  "thead",
-                                       "tbody", "tfoot", "source", "embed", "param", "colgroup"};
-    size_t depth = 0, deepest = 0, svg = 0;
-
-    for (size_t i = 0; i + 1 < s.n; i++) {
-        if (s.at[i] != '<')
-            continue;
-        bool end = s.at[i + 1] == '/';
-        size_t from = i + 1 + end, n = 0;
-        while (from + n < s.n && isalnum((unsigned char)s.at[from + n]) && n < 16)
-            n++;
-        bool nests = n > 0;
-        for (size_t k = 0; nests && k < sizeof flat / sizeof *flat; k++)
-            nests = strlen(flat[k]) != n || strncasecmp(flat[k], s.at + from, n);
-        if (n == 3 && !strncasecmp("svg", s.at + from, 3))
-            svg += end ? -(size_t)(svg > 0) : 1;
-        if (nests && !end && svg && closes_itself(s, from, n))
-            continue;
-        if (nests && !end)
-            deepest = ++depth > deepest ? depth : deepest;
-        else if (nests && depth)
-            depth--;
-    }
-    return deepest;
-}
-
 qp_code qp_read_html_part(qp_str utf8, const char *file, qp_extract *x, qp_err *err)
 {
     struct walk w = {.x = x, .file = file};
@@ -379,7 +339,7 @@ qp_code qp_read_html_part(qp_str utf8, const char *file, qp_extract *x, qp_err *
 
     if (utf8.n > LONGEST)
         return qp_fail(err, QP_INPUT, "HTML of %zu bytes; at most %d are read", utf8.n, LONGEST);
-    if (nesting(utf8) > DEEPEST)
+    if (qp_html_depth(utf8) > DEEPEST)
         return qp_fail(err, QP_INPUT, "HTML nested deeper than %d elements", DEEPEST);
     qp_arena *tree = qp_arena_new();
     if (!tree)
@@ -398,62 +358,13 @@ qp_code qp_read_html_part(qp_str utf8, const char *file, qp_extract *x, qp_err *
     return out && !x->oom && !x->text.oom ? QP_OK : qp_oom(err);
 }
 
-/* ---- encodings: what is no UTF-8 is what the page says, or windows-1252 as browsers do ---- */
-
-static void charset_of(qp_str s, char name[40])
-{
-    strcpy(name, "WINDOWS-1252");
-    for (size_t i = 0; i + 8 < s.n && i < 4096; i++)
-        if (!strncasecmp(s.at + i, "charset=", 8)) {
-            size_t n = 0;
-            i += 8;
-            while (i < s.n && (s.at[i] == '"' || s.at[i] == '\''))
-                i++;
-            while (i + n < s.n && n < 30 && (isalnum((unsigned char)s.at[i + n]) || strchr("-_:.", s.at[i + n])))
-                n++;
-            if (n) {
-                memcpy(name, s.at + i, n);
-                name[n] = 0;
-            }
-            return;
-        }
-}
-
-static bool recoded(qp_str s, qp_buf *out)
-{
-    char name[40];
-    charset_of(s, name);
-    iconv_t cd = iconv_open("UTF-8", name);
-    char *in = (char *)(uintptr_t)s.at; /* iconv reads only, whatever its prototype says */
-    size_t left = s.n;
-
-    if (cd == (iconv_t)-1 || !strcasecmp(name, "utf-8"))
-        return cd != (iconv_t)-1 && (iconv_close(cd), false);
-    while (left) {
-        size_t room = left * 3 + 16, before;
-        char *to = qp_buf_room(out, room);
-        if (!to)
-            break;
-        before = room;
-        size_t rc = iconv(cd, &in, &left, &to, &room);
-        out->n += before - room;
-        if (rc == (size_t)-1 && left) { /* a byte that the encoding does not know */
-            qp_buf_text(out, "\xEF\xBF\xBD");
-            in++;
-            left--;
-        }
-    }
-    iconv_close(cd);
-    return !out->oom;
-}
-
 qp_code qp_read_html(const qp_input *in, qp_extract *x, qp_err *err)
 {
     qp_buf recode = {0}, utf8 = {0};
     qp_str bytes = in->bytes;
 
     if (qp_utf8_valid(bytes) < bytes.n && !memchr(bytes.at, 0, bytes.n < 4096 ? bytes.n : 4096) &&
-        recoded(bytes, &recode))
+        qp_charset_recode(bytes, &recode))
         bytes = qp_buf_view(&recode);
     if (qp_utf8_valid(bytes) < bytes.n || qp_str_starts(bytes, QP_STR("\xEF\xBB\xBF"))) {
         x->replaced = qp_utf8_repair(bytes, &utf8);
