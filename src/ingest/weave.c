@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/template.h"
 #include "ingest/weave_parts.h"
+#include "ingest/writing.h"
 #include "store/graph.h"
 
 qp_code qp_weave_cut(qp_weave_work *w, const qp_passage *p, qp_err *err)
@@ -259,20 +259,6 @@ static qp_code draw(qp_weave_work *w, qp_err *err)
     return code ? code : qp_weave_find(w, err);
 }
 
-/* A prompt without the text or the entities would ask about nothing, and cost as much. */
-static qp_code read_prompt(qp_weave_work *w, qp_err *err)
-{
-    qp_arena *mem = qp_arena_new();
-    qp_code code = mem ? qp_template_read(w->how->prompt, "relations.txt", &w->prompt, mem, err) : qp_oom(err);
-    static const char *const fields[] = {"text", "entities"};
-    for (int i = 0; !code && i < 2; i++)
-        if (!qp_template_has(qp_buf_view(&w->prompt), fields[i]))
-            code = qp_fail(err, QP_INPUT, "%s: has no {%s}; a prompt for relations has {text} and {entities}",
-                           w->how->prompt && *w->how->prompt ? w->how->prompt : "prompts/relations.txt", fields[i]);
-    qp_arena_free(mem);
-    return code;
-}
-
 static void let_go(qp_weave_work *w)
 {
     qp_phrases_close(w->phrases);
@@ -300,7 +286,9 @@ qp_code qp_weave(qp_store *store, const qp_weaving *how,
     bool others = false;
     *out = (qp_woven){0};
     *same = false;
-    qp_code code = how->extract && how->writer ? read_prompt(&w, err) : QP_OK;
+    static const char *const fields[] = {"text", "entities", NULL};
+    qp_code code =
+        how->extract && how->writer ? qp_writing_prompt(how->prompt, "relations.txt", fields, &w.prompt, err) : QP_OK;
     code = code ? code : qp_store_passages_digest(store, &digest, &chunks, err);
     code = code ? code : add_graph_digest(&w, &digest, &others, err);
     if (!code && (!chunks || (!how->extract && !others))) { /* nothing to draw from */

@@ -2,6 +2,7 @@
  * through but relations of the entities it was given, and what a writer without grammar says besides is dropped and counted. */
 #include "base/template.h"
 #include "ingest/weave_parts.h"
+#include "ingest/writing.h"
 
 enum { MOST_ENTITIES = 48, MOST_LINES = 12, MOST_RELATION = 80 };
 
@@ -63,15 +64,6 @@ qp_code qp_weave_take(qp_weave_work *w, const struct question *q, qp_str said, q
 
 /* ---- questions ---- */
 
-static qp_code count_tokens(qp_weave_work *w, qp_str prompt, qp_err *err)
-{
-    const qp_model *m = w->how->writer;
-    uint32_t tokens = (uint32_t)(prompt.n / 4); /* where the model does not say */
-    qp_code code = m->count ? m->count(m->self, &prompt, 1, &tokens, err) : QP_OK;
-    w->counts.prompt_tokens += tokens;
-    return code;
-}
-
 /* About the chunk at hand; its strings are there until the next is worded. */
 static qp_code word_question(qp_weave_work *w, struct question *q, qp_err *err)
 {
@@ -111,7 +103,7 @@ qp_code qp_weave_ask(qp_weave_work *w, qp_err *err)
     if (w->n_here < 2)
         return QP_OK;
     qp_code code = word_question(w, &q, err);
-    code = code ? code : count_tokens(w, q.prompt, err);
+    code = code ? code : qp_writing_count(w->how->writer, q.prompt, &w->counts.prompt_tokens, err);
     if (code || !w->how->ask_nothing)
         return code ? code : look_up(w, &q, err);
     w->counts.asked++;

@@ -5,6 +5,7 @@
 
 #include "base/thread.h"
 #include "ingest/weave_parts.h"
+#include "ingest/writing.h"
 
 enum { ROUND = 8 /* questions for each that is under way */, MOST_FAILURES = 8 /* in a row */, ANSWER_TOKENS = 400 };
 
@@ -16,14 +17,11 @@ typedef struct round {
 static qp_code put_question(const qp_weave_work *w, struct question *q, qp_err *err)
 {
     const qp_model *m = w->how->writer;
-    const qp_message message = {"user", q->prompt};
     qp_buf grammar = {0};
     qp_arena *mem = qp_arena_new();
     qp_str out = {0};
     qp_weave_grammar(w, q, &grammar);
-    qp_code code = !mem || grammar.oom ? qp_oom(err) : QP_OK;
-    const qp_sampling how = {.max_tokens = ANSWER_TOKENS, .grammar = grammar.at, .cancel = qp_patience_get().cancel};
-    code = code ? code : m->generate(m->self, &message, 1, &how, &out, mem, err);
+    qp_code code = mem ? qp_writing_ask(m, q->prompt, &grammar, ANSWER_TOKENS, &out, mem, err) : qp_oom(err);
     qp_buf_str(&q->said, out);
     code = code || !q->said.oom ? code : qp_oom(err);
     qp_arena_free(mem);
