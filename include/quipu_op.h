@@ -115,6 +115,7 @@ typedef struct qp_view {
     uint32_t heads, head_dim; /* of node.head and edge.head; 0 = none */
     /* Best k of an index. "node.": passages, and entities where an index holds no passages; "entity.": entities alone.
      * "node.dense" (inner product of unit vectors), "node.bm25", "node.tfidf" (with the statistics of what is searched),
+     * "node.doc2query" (BM25 over passages with the questions written for them),
      * "node.splade" (inner product of learned term weights, which are kept to 1/4096); of edges "edge.dense" (their type
      * as text), "triple.dense"; cosine of one attention head: "node.head" (entities, where there are any), "edge.head",
      * where the first edge of a type stands for its equals. Equals come in order of id. Fewer if fewer match; indices of

@@ -10,10 +10,11 @@ static void tell(const cli *c, const qp_index_report *r)
     if (c->json) {
         printf("{\"added\":%" PRIu64 ",\"changed\":%" PRIu64 ",\"same\":%" PRIu64 ",\"failed\":%" PRIu64
                ",\"chunks\":%" PRIu64 ",\"edges\":%" PRIu64 ",\"edges_unknown\":%" PRIu64 ",\"embedded\":%" PRIu64
-               ",\"weighed\":%" PRIu64 ",\"seconds\":{\"read\":%.3f,\"embed\":%.3f,\"publish\":%.3f}}\n",
+               ",\"weighed\":%" PRIu64 ",\"expanded\":%" PRIu64
+               ",\"seconds\":{\"read\":%.3f,\"embed\":%.3f,\"publish\":%.3f}}\n",
                r->documents_added, r->documents_changed, r->documents_same, r->documents_failed, r->chunks, r->edges,
-               r->edges_unknown, r->chunks_embedded, r->chunks_weighed, r->seconds_read, r->seconds_embed,
-               r->seconds_publish);
+               r->edges_unknown, r->chunks_embedded, r->chunks_weighed, r->chunks_expanded, r->seconds_read,
+               r->seconds_embed, r->seconds_publish);
         return;
     }
     printf("%" PRIu64 " documents added, %" PRIu64 " changed, %" PRIu64 " unchanged", r->documents_added,
@@ -36,6 +37,8 @@ static void tell(const cli *c, const qp_index_report *r)
         printf("\n%" PRIu64 " chunks weighed", r->chunks_weighed);
     if (r->chunks_attended)
         printf("\n%" PRIu64 " chunks attended to", r->chunks_attended);
+    if (r->chunks_expanded)
+        printf("\n%" PRIu64 " chunks were written questions for", r->chunks_expanded);
     printf("\n%" PRIu64 " chunks embedded; read %.1f s, embed %.1f s, publish %.1f s\n", r->chunks_embedded,
            r->seconds_read, r->seconds_embed, r->seconds_publish);
 }

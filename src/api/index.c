@@ -416,7 +416,7 @@ qp_code qp_index_delete(qp_index *index, const char *const *documents, size_t n,
         code = qp_weave_there(store, &woven, err);
     if (!code && (!complete || woven)) /* a run was stopped before all was made, or the texts' graph will be another */
         code = open_makers(index, &models, err);
-    if (!code && woven)
+    if (!code && (!complete || woven))
         code = open_writer(index, &models, err);
     if (!code)
         code = qp_store_commit(store, err);

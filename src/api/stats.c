@@ -102,6 +102,8 @@ qp_code qp_index_stats(qp_index *index, char **json, qp_err *err)
     const char *sparse = qp_index_name(index, QP_SPARSE), *heads = qp_index_name(index, QP_ATTENTION);
     yyjson_mut_obj_add_str(doc, root, "heads", !view->heads ? "none" : heads ? heads : "unknown");
     yyjson_mut_obj_add_str(doc, root, "sparse", !view->terms ? "none" : sparse ? sparse : "unknown");
+    const char *expander = qp_snapshot_expander(snapshot);
+    yyjson_mut_obj_add_str(doc, root, "doc2query", *expander ? expander : "none");
     yyjson_mut_obj_add_uint(doc, root, "snapshot", qp_snapshot_number(snapshot));
     yyjson_mut_obj_add_uint(doc, root, "bytes", bytes_in(qp_index_folder(index)));
     *json = code ? NULL : yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, NULL);

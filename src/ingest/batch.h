@@ -6,6 +6,7 @@
 #define QP_INGEST_BATCH_H
 
 #include "base/map.h"
+#include "ingest/expander.h"
 #include "ingest/format.h"
 #include "ingest/settings.h"
 
@@ -23,9 +24,10 @@ typedef struct qp_job { /* of qp_ingest, for all its sources */
     double began, told;       /* of the stage: for progress */
     uint64_t done, total;
     double transaction; /* when it began; 0: none is open */
-    bool incomplete;    /* part of a source could not be read: nothing of it counts as gone */
-    qp_map *broken;     /* hashes of files whose records cannot be told: what the store has of them stays */
-    uint64_t put;       /* documents in it */
+    qp_expander expander;
+    bool incomplete; /* part of a source could not be read: nothing of it counts as gone */
+    qp_map *broken;  /* hashes of files whose records cannot be told: what the store has of them stays */
+    uint64_t put;    /* documents in it */
     struct qp_graph_file {
         const char *path;
         int kind; /* qp_triples_kind */

@@ -1,12 +1,15 @@
 #include "ingest/ingest.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "base/vector.h"
 #include "ingest/resolve.h"
 #include "ingest/source.h"
 #include "ingest/weave.h"
+#include "ingest/writing.h"
 
 enum { EMBED_BATCH = 128 }; /* texts between two commits: about two seconds of a core's work */
 
@@ -23,7 +26,8 @@ static void begin_stage(qp_job *job, uint64_t total)
 typedef struct making {
     qp_made what;
     const char *stage;
-    const qp_model *model; /* null: the index is to be without */
+    const char *model; /* digest of what makes it; "": the index is to be without */
+    uint32_t n;        /* texts between two commits */
     qp_code (*batch)(qp_job *, const qp_pending *, const qp_str *text, uint32_t n, qp_arena *, qp_err *);
     uint64_t *made; /* in the report */
 } making;
@@ -102,8 +106,7 @@ static qp_code make(qp_job *job, const making *how, qp_err *err)
 
     for (bool first = true; !code; first = false) {
         qp_arena_reset(mem);
-        code = qp_store_pending(job->store, how->what, how->model ? how->model->digest : "", EMBED_BATCH, pending, &n,
-                                &left, mem, err);
+        code = qp_store_pending(job->store, how->what, how->model, how->n, pending, &n, &left, mem, err);
         if (code || !n)
             break;
         if (first)
@@ -136,18 +139,65 @@ static qp_code make_heads(qp_job *job, const qp_pending *p, const qp_str *text, 
     return code ? code : qp_store_heads(job->store, m->heads, m->head_dim, err);
 }
 
+struct expanding {
+    qp_job *job;
+    const qp_pending *pending;
+    const qp_str *text;
+    pthread_mutex_t lock; /* guards the store */
+};
+
+/* An answer is kept the moment it is there. */
+static qp_code expand_one(void *ctx, int worker, size_t i, qp_err *err)
+{
+    struct expanding *x = ctx;
+    const qp_expander *e = &x->job->expander;
+    qp_arena *mem = qp_arena_new();
+    qp_str questions = {0};
+    (void)worker;
+    qp_code code = mem ? qp_expander_write(e, x->text[i], &questions, mem, err) : qp_oom(err);
+    pthread_mutex_lock(&x->lock);
+    code = code ? code : qp_store_questions(x->job->store, e->digest, &x->pending[i], questions, err);
+    pthread_mutex_unlock(&x->lock);
+    qp_arena_free(mem);
+    return code;
+}
+
+static uint32_t asked_at_once(const qp_job *job)
+{
+    return job->writer && job->writer->at_once ? job->writer->at_once : 1;
+}
+
+static qp_code write_questions(qp_job *job, const qp_pending *p, const qp_str *text, uint32_t n, qp_arena *mem,
+                               qp_err *err)
+{
+    struct expanding x = {job, p, text, PTHREAD_MUTEX_INITIALIZER};
+    (void)mem;
+    return qp_parallel((int)asked_at_once(job), n, expand_one, &x, err);
+}
+
+static const char *digest_of(const qp_model *m)
+{
+    return m ? m->digest : "";
+}
+
 static qp_code make_all(qp_job *job, qp_err *err)
 {
-    const making vectors = {QP_MADE_VECTOR, "embed", job->embedder, make_vectors, &job->report->chunks_embedded};
-    const making terms = {QP_MADE_TERMS, "weigh", job->sparse, make_terms, &job->report->chunks_weighed};
-    const making heads = {QP_MADE_HEADS, "attend", job->attention, make_heads, &job->report->chunks_attended};
+    qp_index_report *r = job->report;
+    const making vectors = {QP_MADE_VECTOR, "embed",      digest_of(job->embedder),
+                            EMBED_BATCH,    make_vectors, &r->chunks_embedded};
+    const making terms = {QP_MADE_TERMS, "weigh", digest_of(job->sparse), EMBED_BATCH, make_terms, &r->chunks_weighed};
+    const making heads = {QP_MADE_HEADS, "attend",   digest_of(job->attention),
+                          EMBED_BATCH,   make_heads, &r->chunks_attended};
+    const making questions = {QP_MADE_QUESTIONS,  "expand",        job->expander.digest,
+                              asked_at_once(job), write_questions, &r->chunks_expanded};
     double began = qp_now_ms();
     qp_code code = make(job, &vectors, err);
 
     job->report->seconds_embed = (qp_now_ms() - began) / 1e3;
     if (!code)
         code = make(job, &terms, err);
-    return code ? code : make(job, &heads, err);
+    code = code ? code : make(job, &heads, err);
+    return code ? code : make(job, &questions, err);
 }
 
 static qp_code link_all(qp_job *job, qp_err *err)
@@ -231,11 +281,11 @@ static qp_code weave_all(qp_job *job, qp_err *err)
 static qp_code count_passage(void *ctx, const qp_passage *p, qp_err *err)
 {
     qp_job *job = ctx;
-    const qp_model *m = job->embedder;
-    uint32_t tokens = (uint32_t)(p->text.n / 4); /* where no model says */
-    qp_code code = m && m->count ? m->count(m->self, &p->text, 1, &tokens, err) : QP_OK;
-    job->report->chunk_tokens += tokens;
-    return code;
+    qp_code code = qp_writing_count(job->embedder, p->text, &job->report->chunk_tokens, err);
+    if (code || !job->expander.n)
+        return code;
+    job->report->writer_asked++;
+    return qp_expander_count(&job->expander, p->text, &job->report->prompt_tokens, err);
 }
 
 static qp_code publish(qp_job *job, qp_err *err)
@@ -254,6 +304,7 @@ static qp_code start(qp_job *job, const qp_index_options *options, qp_err *err)
 
     code = code ? code : qp_reading_cutting(&job->reading, job->embedder, false, &job->files, err);
     code = code ? code : qp_reading_cutting(&job->reading, job->embedder, true, &job->records, err);
+    code = code ? code : qp_expander_open(job->store, &job->reading, job->writer, &job->expander, err);
     code = code ? code : qp_reading_keep(job->store, &job->reading, err);
     if (code)
         return code;
@@ -268,6 +319,7 @@ static void end(qp_job *job)
     qp_map_free(job->path_of);
     qp_map_free(job->key_of);
     qp_map_free(job->broken);
+    qp_expander_close(&job->expander);
     free(job->graph);
     qp_arena_free(job->mem);
 }
@@ -325,9 +377,14 @@ qp_code qp_ingest_refresh(qp_store *store, qp_makers models, const qp_watch *wat
     qp_code code = job.mem ? qp_reading_load(store, NULL, 0, &job.reading, job.mem, err) : qp_oom(err);
     code = code ? code : link_all(&job, err);
     code = code ? code : weave_all(&job, err);
-    if (!code && (models.embedder || models.sparse || models.attention))
-        code = make_all(&job, err);
+    bool complete = false;
+    code = code ? code : qp_store_complete(store, &complete, err);
+    if (!code && (!complete || models.embedder || models.sparse || models.attention)) {
+        code = qp_expander_open(store, &job.reading, job.writer, &job.expander, err);
+        code = code ? code : make_all(&job, err);
+    }
     code = code ? code : publish(&job, err);
+    qp_expander_close(&job.expander);
     qp_arena_free(job.mem);
     return code;
 }

@@ -46,6 +46,11 @@ static const qp_opt options[] = {
      QP_ENUM, OPTION(facts), "pooled", 0, 0, "pooled|embedded"},
     {"phi", "entities of a larger cosine are joined as synonyms; 1: none", QP_FLOAT, OPTION(phi), "0.8", 0, 1, NULL},
     {"names", "entities are found by the words of their names, too", QP_ENUM, OPTION(names), "yes", 0, 0, "yes|no"},
+    {"doc2query",
+     "questions that the writer writes for each passage, which is then found by them, too: -m doc2query; 0: none",
+     QP_INT, OPTION(doc2query), "0", 0, 40, NULL},
+    {"doc2query_prompt", "a file with {text} and {n}; not set: prompts/doc2query.txt", QP_TEXT,
+     OPTION(doc2query_prompt), "", 0, 0, NULL},
     {"partition", "keep communities of the graph: ppr and lego within=partition", QP_ENUM, OPTION(partition), "no", 0,
      0, "no|yes"},
     {"walks", "keep random walks on the graph: ppr engine=fora", QP_ENUM, OPTION(walks), "no", 0, 0, "no|yes"},
@@ -64,8 +69,9 @@ const qp_op *qp_ingest_options(void)
 qp_code qp_reading_load(qp_store *store, const qp_setting *given, size_t n, qp_reading *out, qp_arena *a, qp_err *err)
 {
     static const char *const shared[] = {
-        "chunk", "chunk_size", "overlap",   "language",         "triples", "names", "graph",     "b",    "tau",
-        "er",    "spans",      "relations", "relations_prompt", "facts",   "phi",   "partition", "walks"};
+        "chunk", "chunk_size", "overlap",         "language",  "triples",          "names", "graph", "b",
+        "tau",   "er",         "spans",           "relations", "relations_prompt", "facts", "phi",   "partition",
+        "walks", "doc2query",  "doc2query_prompt"};
     enum { SHARED = sizeof shared / sizeof *shared };
     qp_setting *all = qp_new(a, qp_setting, n + SHARED);
     size_t m = 0;
@@ -110,6 +116,9 @@ qp_code qp_reading_keep(qp_store *store, const qp_reading *out, qp_err *err)
     code = code ? code : qp_store_set(store, "relations", out->relations, err);
     code = code ? code : qp_store_set(store, "relations_prompt", out->relations_prompt, err);
     code = code ? code : qp_store_set(store, "facts", out->facts, err);
+    snprintf(number, sizeof number, "%lld", (long long)out->doc2query);
+    code = code ? code : qp_store_set(store, "doc2query", number, err);
+    code = code ? code : qp_store_set(store, "doc2query_prompt", out->doc2query_prompt, err);
     snprintf(number, sizeof number, "%lld", (long long)out->b);
     code = code ? code : qp_store_set(store, "b", number, err);
     snprintf(number, sizeof number, "%.17g", out->tau);

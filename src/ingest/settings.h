@@ -14,7 +14,8 @@ typedef struct qp_reading {
     const char *graph, *er, *spans; /* "auto", "text", "links"; "relative", "literal"; "both", "ngrams", "names" */
     const char *relations, *relations_prompt; /* "words", "writer"; a file, or "" */
     const char *facts;                        /* "pooled", "embedded" */
-    int64_t b;
+    const char *doc2query_prompt;             /* a file, or "" */
+    int64_t b, doc2query;
     double tau, phi;
 } qp_reading;
 

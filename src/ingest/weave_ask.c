@@ -26,7 +26,6 @@ void qp_weave_grammar(const qp_weave_work *w, const struct question *q, qp_buf *
         add_quoted(out, qp_map_key(w->names, q->entity[i]));
     }
     qp_buf_char(out, '\n');
-    qp_buf_char(out, 0);
 }
 
 /* ---- answers ---- */

@@ -11,17 +11,12 @@ static const qp_opt opts[] = {QP_LESEGR_OPTIONS(qp_cgrag_opt, lesegr.),
                               QP_TOP_OPTION(qp_cgrag_opt),
                               {0}};
 
-static const char *sparse_index(const qp_lesegr_opt *o)
-{
-    return *o->sparse == 't' ? "node.tfidf" : *o->sparse == 's' ? "node.splade" : "node.bm25";
-}
-
 qp_set qp_cgrag_candidates(qp_query *q, qp_set seeds, const qp_cgrag_opt *o)
 {
     uint32_t n = (uint32_t)o->seeds, budget = (uint32_t)o->budget;
     if (!seeds.nodes.n)
-        seeds =
-            qp_fuse(q, qp_search(q, "node.dense", n), qp_search(q, sparse_index(&o->lesegr), n), "minmax", .5f, budget);
+        seeds = qp_fuse(q, qp_search(q, "node.dense", n), qp_search(q, qp_sparse_index(o->lesegr.sparse), n), "minmax",
+                        .5f, budget);
     if (!o->lesegr.graph || o->lesegr.full || seeds.nodes.n >= budget)
         return seeds;
     return qp_top(q, qp_join(q, seeds, qp_hop(q, seeds, (uint32_t)o->lesegr.layers)), budget);

@@ -1,4 +1,4 @@
-/* The methods that are one search: vector, bm25, tfidf; and two searches fused: hybrid. */
+/* The methods that are one search: vector, bm25, doc2query, tfidf; and two searches fused: hybrid. */
 #include "method/first.h"
 #include "method/methods.h"
 #include "op/ops.h"
@@ -48,6 +48,22 @@ static qp_set bm25(qp_query *q, const qp_set *in, int n_in, const void *opt)
     (void)in, (void)n_in;
     return qp_run(q, &qp_op_search, NULL, 0, &(qp_search_opt){"node.bm25", o->top, false, o->k1, o->b});
 }
+
+static qp_set doc2query(qp_query *q, const qp_set *in, int n_in, const void *opt)
+{
+    const bm25_opt *o = opt;
+    (void)in, (void)n_in;
+    return qp_run(q, &qp_op_search, NULL, 0, &(qp_search_opt){"node.doc2query", o->top, false, o->k1, o->b});
+}
+
+const qp_op qp_method_doc2query = {
+    .name = "doc2query",
+    .help = "BM25 over passages and the questions a writer wrote for them, on an index made with -o doc2query=N",
+    .source = "Nogueira, Yang, Lin, Cho, arXiv:1904.08375",
+    .opts = bm25_opts,
+    .opt_size = sizeof(bm25_opt),
+    .run = doc2query,
+};
 
 const qp_op qp_method_bm25 = {
     .name = "bm25",

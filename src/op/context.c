@@ -113,9 +113,13 @@ static void scale(float *x, uint32_t n)
         x[i] = high > low ? (x[i] - low) / (high - low) : 0;
 }
 
-static const char *index_of(const char *sparse)
+const char *qp_sparse_index(const char *sparse)
 {
-    return *sparse == 't' ? "node.tfidf" : *sparse == 's' ? "node.splade" : "node.bm25";
+    static const char *const indices[] = {"node.tfidf", "node.doc2query", "node.splade"};
+    for (size_t i = 0; i < sizeof indices / sizeof *indices; i++)
+        if (!strcmp(sparse, indices[i] + strlen("node.")))
+            return indices[i];
+    return "node.bm25";
 }
 
 /* What the lexical index says of these nodes with `text` as the question; 0: nothing in common. */
@@ -286,7 +290,7 @@ static bool weigh(builder *b, qp_context *c)
     float *delta = qp_new(q->mem, float, n + 1u), most = 0;
     if (!delta)
         return qp_oom(&q->err), false;
-    if (!sparse_of(b, index_of(b->o->sparse), q->text, c->node, n, delta))
+    if (!sparse_of(b, qp_sparse_index(b->o->sparse), q->text, c->node, n, delta))
         return false;
     for (uint32_t i = 0; i < n; i++)
         most = delta[i] > most ? delta[i] : most;

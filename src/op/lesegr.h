@@ -23,7 +23,8 @@ unsigned qp_lesegr_asks(const void *opt); /* what an operator needs whose option
          QP_TEXT,   offsetof(type, in encoder),                                                                          \
          "auto",    0,                                                                                                   \
          0,         NULL},                                                                                               \
-        {"sparse", "delta: the sparse signal", QP_ENUM, offsetof(type, in sparse), "bm25", 0, 0, "bm25|tfidf|splade"},   \
+        {"sparse", "delta: the sparse signal",   QP_ENUM, offsetof(type, in sparse), "bm25", 0,                          \
+         0,        "bm25|tfidf|doc2query|splade"},                                                                       \
         {"n",    "chunks of a cited document that a citing chunk is joined with",                                        \
          QP_INT, offsetof(type, in n),                                                                                   \
          "4",    1,                                                                                                      \
@@ -52,6 +53,7 @@ typedef struct qp_context { /* what a place of the candidates stands for */
 /* The candidates of a question: these nodes, the chunks that citations among them lead to, and the edges of the contextual
  * citation graph between them (CG-RAG, 4.2). In the query's arena; false after an error. */
 bool qp_lesegr_context(qp_query *, qp_list nodes, const qp_lesegr_opt *, qp_context *);
+const char *qp_sparse_index(const char *sparse);      /* "node.bm25" of "bm25" ... */
 uint32_t qp_context_place(const qp_context *, qp_id); /* QP_NO_ID: not among them */
 
 #endif

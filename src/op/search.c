@@ -3,7 +3,8 @@
 
 static const qp_opt opts[] = {
     {"index",
-     "node.dense, node.bm25, node.tfidf or node.splade; of entities alone entity.dense ...; of edges edge.dense "
+     "node.dense, node.bm25, node.tfidf, node.doc2query or node.splade; of entities alone entity.dense ...; of edges "
+     "edge.dense "
      "(relations), triple.dense",
      QP_TEXT, offsetof(qp_search_opt, index), "node.dense", 0, 0, NULL},
     {"k", "how many nodes", QP_INT, offsetof(qp_search_opt, k), "10", 1, 1e9, NULL},

@@ -240,7 +240,7 @@ static const char *check_term(const qp_postings *p, uint64_t first, uint32_t df,
     return count == df ? NULL : "a term has more or fewer nodes than it says";
 }
 
-static qp_code check_postings(const qp_snapshot *s, qp_err *err)
+static qp_code check_lexical(const qp_snapshot *s, const qp_lexical *l, qp_section section, qp_err *err)
 {
     uint32_t *words = calloc(s->nodes ? s->nodes : 1, sizeof *words);
     if (!words)
@@ -248,29 +248,35 @@ static qp_code check_postings(const qp_snapshot *s, qp_err *err)
     qp_str last = {0};
     uint64_t blocks = 0, total = 0, passage_words = 0;
     const char *wrong = NULL;
-    for (uint32_t i = 0; !wrong && i < s->terms; i++) {
+    for (uint32_t i = 0; !wrong && i < l->terms; i++) {
         qp_str name;
         uint32_t passages = 0;
-        if (!qp_snapshot_ref(s, QP_S_STRINGS, s->term[i].name, &name) || (i && qp_str_cmp(last, name) >= 0))
+        if (!qp_snapshot_ref(s, QP_S_STRINGS, l->term[i].name, &name) || (i && qp_str_cmp(last, name) >= 0))
             wrong = "terms are not in order";
-        else if (s->term[i].block != blocks)
+        else if (l->term[i].block != blocks)
             wrong = "blocks are not in order";
         else
-            wrong = check_term(&s->words_of, blocks, s->term[i].df, s->length, words, s->entity, &passages);
-        if (!wrong && passages != s->term[i].passages)
+            wrong = check_term(&l->of, blocks, l->term[i].df, l->length, words, s->entity, &passages);
+        if (!wrong && passages != l->term[i].passages)
             wrong = "a term has more or fewer passages than it says";
         last = name;
-        blocks += ((uint64_t)s->term[i].df + QP_BLOCK - 1) / QP_BLOCK;
+        blocks += ((uint64_t)l->term[i].df + QP_BLOCK - 1) / QP_BLOCK;
     }
     for (uint32_t v = 0; !wrong && v < s->nodes; v++) {
-        wrong = words[v] == s->length[v] ? NULL : "a node's length is not the number of its terms";
+        wrong = words[v] == l->length[v] ? NULL : "a node's length is not the number of its terms";
         total += words[v];
         passage_words += v < s->entity ? words[v] : 0;
     }
-    if (!wrong && (total != s->info->words || passage_words != s->info->passage_words || blocks != s->info->blocks))
+    if (!wrong && (total != l->sums->words || passage_words != l->sums->passage_words || blocks != l->sums->blocks))
         wrong = "the totals are not those of the postings";
     free(words);
-    return wrong ? damaged(s, QP_S_POSTINGS, wrong, err) : QP_OK;
+    return wrong ? damaged(s, section, wrong, err) : QP_OK;
+}
+
+static qp_code check_postings(const qp_snapshot *s, qp_err *err)
+{
+    qp_code code = check_lexical(s, &s->texts, QP_S_POSTINGS, err);
+    return code || !s->expanded.length ? code : check_lexical(s, &s->expanded, QP_S_EXPANDED_POSTINGS, err);
 }
 
 static qp_code check_learned(const qp_snapshot *s, qp_err *err)

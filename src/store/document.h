@@ -34,6 +34,7 @@ typedef struct qp_document {
     qp_str digest;   /* of the source bytes and of all settings of reading and cutting: equal = unchanged */
     const qp_chunk *chunks;
     uint32_t n_chunks;
+    const qp_str *questions; /* that a writer wrote for each chunk (Doc2Query), a line each: for a snapshot; or null */
     const qp_reference *references;
     uint32_t n_references;
     const qp_str *anchors;        /* fragment names the document defines ... */
@@ -42,7 +43,7 @@ typedef struct qp_document {
 } qp_document;
 
 /* What a model makes of a text: a vector (an embedder), learned terms (a sparse encoder), the outputs of its attention
- * heads. */
-typedef enum qp_made { QP_MADE_VECTOR, QP_MADE_TERMS, QP_MADE_HEADS } qp_made;
+ * heads, the questions it answers (a writer; of passages alone). */
+typedef enum qp_made { QP_MADE_VECTOR, QP_MADE_TERMS, QP_MADE_HEADS, QP_MADE_QUESTIONS } qp_made;
 
 #endif

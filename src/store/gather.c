@@ -26,15 +26,17 @@ qp_code qp_gather_tell(qp_gathering *p, const char *item, bool end, qp_err *err)
 
 /* ---- documents ---- */
 
-static qp_code read_chunks(qp_gathering *p, int64_t row, qp_chunk *chunks, uint32_t n, qp_err *err)
+static qp_code read_chunks(qp_gathering *p, int64_t row, qp_chunk *chunks, qp_str *questions, uint32_t n, qp_err *err)
 {
-    sqlite3_stmt *stmt = qp_truth_use(p->store,
-                                      "SELECT start, stop, page, heading FROM chunk WHERE document = ?"
-                                      " ORDER BY ordinal",
-                                      err);
+    sqlite3_stmt *stmt =
+        qp_truth_use(p->store,
+                     "SELECT c.start, c.stop, c.page, c.heading, v.value FROM chunk c LEFT JOIN vector v"
+                     " ON v.digest = c.digest AND v.model = ?2 WHERE c.document = ?1 ORDER BY c.ordinal",
+                     err);
     if (!stmt)
         return QP_STORE;
     sqlite3_bind_int64(stmt, 1, row);
+    qp_truth_bind(stmt, 2, p->expander);
     uint32_t i = 0;
     int rc;
     qp_code code = QP_OK;
@@ -43,7 +45,8 @@ static qp_code read_chunks(qp_gathering *p, int64_t row, qp_chunk *chunks, uint3
             break;
         chunks[i] = (qp_chunk){(uint64_t)sqlite3_column_int64(stmt, 0), (uint64_t)sqlite3_column_int64(stmt, 1),
                                (uint32_t)sqlite3_column_int64(stmt, 2), qp_arena_str(p->mem, qp_truth_column(stmt, 3))};
-        code = chunks[i].heading.at ? QP_OK : qp_oom(err);
+        questions[i] = qp_arena_str(p->mem, qp_truth_column(stmt, 4));
+        code = chunks[i].heading.at && questions[i].at ? QP_OK : qp_oom(err);
     }
     if (!code && (rc != SQLITE_DONE || i != n))
         code = rc != SQLITE_DONE && rc != SQLITE_ROW
@@ -69,8 +72,10 @@ static qp_code add_document(void *ctx, sqlite3_stmt *stmt, qp_err *err)
                      .n_chunks = (uint32_t)sqlite3_column_int64(stmt, 8)};
     struct place place = {sqlite3_column_int64(stmt, 0), qp_maker_nodes(p->maker), d.n_chunks};
     qp_chunk *chunks = qp_new(p->mem, qp_chunk, d.n_chunks ? d.n_chunks : 1);
+    qp_str *questions = qp_new(p->mem, qp_str, d.n_chunks ? d.n_chunks : 1);
     d.chunks = chunks;
-    qp_code code = chunks ? read_chunks(p, place.row, chunks, d.n_chunks, err) : qp_oom(err);
+    d.questions = questions;
+    qp_code code = chunks && questions ? read_chunks(p, place.row, chunks, questions, d.n_chunks, err) : qp_oom(err);
     if (!code)
         code = qp_truth_text(p->store, place.row, 0, (uint64_t)sqlite3_column_int64(stmt, 7), &p->text, err);
     d.text = qp_buf_view(&p->text);
@@ -201,6 +206,7 @@ qp_code qp_gather_all(qp_gathering *p, const char *path, qp_err *err)
                                                  .dim = p->dim,
                                                  .sparse = p->terms ? p->sparse.at : "",
                                                  .terms = p->terms,
+                                                 .expander = p->expander.at,
                                                  .attention = p->heads ? p->attention.at : "",
                                                  .heads = p->heads,
                                                  .head_dim = p->head_dim,

@@ -229,6 +229,8 @@ qp_code qp_gather_shape(qp_gathering *p, qp_arena *a, qp_err *err)
     if (!code)
         code = qp_state_get(s, "attention", &p->attention, a, err);
     if (!code)
+        code = qp_state_get(s, "questions", &p->expander, a, err);
+    if (!code)
         code = read_dim(s, p->model, &p->dim, err);
     if (!code && p->sparse.n)
         code = each_made(p, p->sparse, count_terms, err);

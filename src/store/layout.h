@@ -10,40 +10,44 @@
 
 #define QP_SNAPSHOT_MAGIC "quipu\n\x1a" /* with its NUL 8 bytes; a transfer that changes line ends breaks it */
 
-enum { QP_SNAPSHOT_VERSION = 6, QP_SECTION_ALIGN = 64, QP_BLOCK = 128 /* postings a block */, QP_IMPACT = 4096 };
+enum { QP_SNAPSHOT_VERSION = 7, QP_SECTION_ALIGN = 64, QP_BLOCK = 128 /* postings a block */, QP_IMPACT = 4096 };
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "snapshots are read where they are mapped: little endian machines only"
 #endif
 
 typedef enum qp_section {
-    QP_S_INFO,             /* one qp_info */
-    QP_S_TEXTS,            /* documents' texts, end to end */
-    QP_S_STRINGS,          /* everything short: keys, titles, headings, metadata, type names, terms */
-    QP_S_DOCUMENTS,        /* qp_document_entry, in order of key */
-    QP_S_NODES,            /* qp_node_entry: chunks by document, then place; then entities by scope, then name */
-    QP_S_TYPES,            /* qp_ref, in order of name */
-    QP_S_EDGE_FROM,        /* u32; edges are ordered by (from, to, type), an edge's id is its place */
-    QP_S_EDGE_TO,          /* u32 */
-    QP_S_EDGE_TYPE,        /* u32 */
-    QP_S_EDGE_WEIGHT,      /* f32 */
-    QP_S_OUT,              /* u64 x (nodes + 1): a node's outgoing edges are [out[v], out[v + 1]) */
-    QP_S_IN,               /* u64 x (nodes + 1) into IN_EDGE */
-    QP_S_IN_EDGE,          /* u32: ids of incoming edges, rising within a node, so their tails rise too */
-    QP_S_BOTH,             /* u64 x (nodes + 1) into BOTH_NODE */
-    QP_S_BOTH_NODE,        /* u32: distinct neighbours over all types, both ways, rising, without the node itself */
-    QP_S_VECTORS,          /* f32 x nodes x dim, unit length or all zero; empty without an embedder */
-    QP_S_CODES,            /* i8 x nodes x dim: vector / scale; empty in small indices */
-    QP_S_SCALES,           /* f32 x nodes; 0: the node has no vector */
-    QP_S_ANN_LEVEL,        /* u8 x nodes: highest layer of a node; empty below the size where ann pays */
-    QP_S_ANN_UPPER,        /* u64 x nodes: first row in ANN_LINKS of the layers above 0 */
-    QP_S_ANN_BASE,         /* u32 x nodes x (1 + 2 m): count, then neighbours in layer 0 */
-    QP_S_ANN_LINKS,        /* u32 x rows x (1 + m): the same for each layer above 0 of each node */
-    QP_S_TERMS,            /* qp_term_entry, in byte order of the term */
-    QP_S_BLOCKS,           /* qp_block_entry, by term */
-    QP_S_POSTINGS,         /* bytes: see qp_block_entry */
-    QP_S_LENGTHS,          /* u32: terms of a node, each time it stands there */
-    QP_S_NORMS,            /* f32: length of a node's tf-idf vector */
+    QP_S_INFO,            /* one qp_info */
+    QP_S_TEXTS,           /* documents' texts, end to end */
+    QP_S_STRINGS,         /* everything short: keys, titles, headings, metadata, type names, terms */
+    QP_S_DOCUMENTS,       /* qp_document_entry, in order of key */
+    QP_S_NODES,           /* qp_node_entry: chunks by document, then place; then entities by scope, then name */
+    QP_S_TYPES,           /* qp_ref, in order of name */
+    QP_S_EDGE_FROM,       /* u32; edges are ordered by (from, to, type), an edge's id is its place */
+    QP_S_EDGE_TO,         /* u32 */
+    QP_S_EDGE_TYPE,       /* u32 */
+    QP_S_EDGE_WEIGHT,     /* f32 */
+    QP_S_OUT,             /* u64 x (nodes + 1): a node's outgoing edges are [out[v], out[v + 1]) */
+    QP_S_IN,              /* u64 x (nodes + 1) into IN_EDGE */
+    QP_S_IN_EDGE,         /* u32: ids of incoming edges, rising within a node, so their tails rise too */
+    QP_S_BOTH,            /* u64 x (nodes + 1) into BOTH_NODE */
+    QP_S_BOTH_NODE,       /* u32: distinct neighbours over all types, both ways, rising, without the node itself */
+    QP_S_VECTORS,         /* f32 x nodes x dim, unit length or all zero; empty without an embedder */
+    QP_S_CODES,           /* i8 x nodes x dim: vector / scale; empty in small indices */
+    QP_S_SCALES,          /* f32 x nodes; 0: the node has no vector */
+    QP_S_ANN_LEVEL,       /* u8 x nodes: highest layer of a node; empty below the size where ann pays */
+    QP_S_ANN_UPPER,       /* u64 x nodes: first row in ANN_LINKS of the layers above 0 */
+    QP_S_ANN_BASE,        /* u32 x nodes x (1 + 2 m): count, then neighbours in layer 0 */
+    QP_S_ANN_LINKS,       /* u32 x rows x (1 + m): the same for each layer above 0 of each node */
+    QP_S_TERMS,           /* qp_term_entry, in byte order of the term */
+    QP_S_BLOCKS,          /* qp_block_entry, by term */
+    QP_S_POSTINGS,        /* bytes: see qp_block_entry */
+    QP_S_LENGTHS,         /* u32: terms of a node, each time it stands there */
+    QP_S_NORMS,           /* f32: length of a node's tf-idf vector */
+    QP_S_EXPANDED_TERMS,  /* the same of passages with the questions that a writer wrote for them (Doc2Query), ... */
+    QP_S_EXPANDED_BLOCKS, /* ... entities without; empty unless questions were asked for */
+    QP_S_EXPANDED_POSTINGS,
+    QP_S_EXPANDED_LENGTHS,
     QP_S_LEARNED,          /* qp_learned_entry x learned: terms of a sparse encoder, by its ids; empty without one */
     QP_S_LEARNED_BLOCKS,   /* qp_block_entry, by term; what stands as tf is the weight in 1 / QP_IMPACT */
     QP_S_LEARNED_POSTINGS, /* bytes */
@@ -77,9 +81,14 @@ typedef struct qp_ref { /* bytes in STRINGS (or TEXTS) */
     uint64_t at, n;
 } qp_ref;
 
+typedef struct qp_lexical_info {
+    uint64_t terms, blocks;
+    uint64_t words, passage_words; /* sum of LENGTHS, and of passages alone */
+} qp_lexical_info;
+
 typedef struct qp_info {
-    uint64_t documents, nodes, edges, types, terms, blocks;
-    uint64_t words, passage_words;         /* sum of LENGTHS, and of passages alone */
+    uint64_t documents, nodes, edges, types;
+    qp_lexical_info texts, expanded;
     uint64_t dim;                          /* 0: no vectors */
     uint64_t entity;                       /* the first entity among the nodes; nodes where there is none */
     uint64_t arcs;                         /* of BOTH_NODE */
@@ -93,7 +102,7 @@ typedef struct qp_info {
     uint64_t heads, head_dim;         /* of the attention vectors; 0: there are none */
     uint64_t said, parts, walk_stops; /* 0: there are none */
     double walk_alpha, walk_epsilon;
-    qp_ref embedder, language, sparse, attention;
+    qp_ref embedder, language, sparse, attention, expander; /* expander.n = 0: nothing was expanded */
 } qp_info;
 
 typedef struct qp_document_entry {
@@ -137,7 +146,7 @@ typedef struct qp_block_entry {
 
 _Static_assert(sizeof(qp_head) == 32 && sizeof(qp_toc_entry) == 24 && sizeof(qp_document_entry) == 120 &&
                    sizeof(qp_node_entry) == 56 && sizeof(qp_term_entry) == 32 && sizeof(qp_block_entry) == 24 &&
-                   sizeof(qp_info) == 296 && sizeof(qp_learned_entry) == 16,
+                   sizeof(qp_info) == 344 && sizeof(qp_learned_entry) == 16,
                "no hidden padding in a file");
 
 #endif

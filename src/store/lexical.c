@@ -13,6 +13,7 @@
 
 struct terms_found {
     const qp_snapshot *s;
+    const qp_lexical *in;
     uint32_t *term;
     size_t n, cap;
     bool oom;
@@ -23,7 +24,7 @@ static void take_term(void *ctx, qp_str name, size_t from, size_t to)
     (void)from;
     (void)to;
     struct terms_found *f = ctx;
-    uint32_t term = qp_snapshot_term(f->s, name);
+    uint32_t term = qp_snapshot_find(f->s, &f->in->term->name, sizeof *f->in->term, f->in->terms, name);
     if (term == UINT32_MAX || f->oom)
         return;
     uint32_t *more = qp_array_room(f->term, f->n, &f->cap, sizeof *more);
@@ -43,17 +44,18 @@ static int rising(const void *a, const void *b)
 
 /* What is searched: passages alone or entities alone, with statistics of their own. */
 struct searched {
+    const qp_lexical *in;
     qp_range range;
     uint32_t n;     /* nodes */
     uint64_t words; /* of them */
     bool entities;
 };
 
-static struct searched searched_of(const qp_snapshot *s, qp_range r)
+static struct searched searched_of(const qp_snapshot *s, const qp_lexical *in, qp_range r)
 {
     bool entities = r.from == s->entity;
-    return (struct searched){r, r.to - r.from,
-                             entities ? s->info->words - s->info->passage_words : s->info->passage_words, entities};
+    uint64_t words = entities ? in->sums->words - in->sums->passage_words : in->sums->passage_words;
+    return (struct searched){in, r, r.to - r.from, words, entities};
 }
 
 static uint32_t df_of(const struct searched *in, const qp_term_entry *e)
@@ -83,12 +85,12 @@ static qp_code weigh(const qp_snapshot *s, const struct searched *in, bool tfidf
     for (size_t i = 0, same; i < n; i += same) {
         for (same = 1; i + same < n && term[i + same] == term[i];)
             same++;
-        const qp_term_entry *e = &s->term[term[i]];
+        const qp_term_entry *e = &in->in->term[term[i]];
         uint32_t df = df_of(in, e);
         if (!df)
             continue;
         qp_asked *t = &asked[distinct++];
-        t->block = qp_postings_blocks(&s->words_of, e->block, e->df, &t->n_blocks);
+        t->block = qp_postings_blocks(&in->in->of, e->block, e->df, &t->n_blocks);
         if (!t->block)
             return qp_snapshot_damaged(s, "terms", "a term's postings lie outside", err);
         t->idf = idf_of(in, tfidf, df);
@@ -109,15 +111,15 @@ static qp_code scoring_of(const struct searched *in, const qp_probe *probe, bool
     if (!(k1 >= 0) || !(b >= 0) || b > 1)
         return qp_fail(err, QP_INPUT, "BM25 wants k1 of at least 0 and b from 0 to 1, not k1=%g b=%g", k1, b);
     *out = (qp_scoring){tfidf ? QP_GAIN_TFIDF : QP_GAIN_BM25, k1 * (1 - b),
-                        in->words ? k1 * b * in->n / (double)in->words : 0};
+                        in->words ? k1 * b * in->n / (double)in->words : 0, in->in->length, in->in->norm};
     return QP_OK;
 }
 
-qp_code qp_snapshot_lexical(qp_snapshot *s, qp_range r, const qp_probe *probe, bool tfidf, uint32_t k, qp_list *out,
-                            qp_arena *a, qp_err *err)
+qp_code qp_snapshot_lexical(qp_snapshot *s, const qp_lexical *l, qp_range r, const qp_probe *probe, bool tfidf,
+                            uint32_t k, qp_list *out, qp_arena *a, qp_err *err)
 {
-    const struct searched in = searched_of(s, r);
-    struct terms_found found = {.s = s};
+    const struct searched in = searched_of(s, l, r);
+    struct terms_found found = {.s = s, .in = l};
     qp_scoring how;
     qp_asked *asked = NULL;
     uint32_t n = 0;
@@ -131,5 +133,5 @@ qp_code qp_snapshot_lexical(qp_snapshot *s, qp_range r, const qp_probe *probe, b
     qp_snapshot_give_words(s, words);
     code = found.oom ? qp_oom(err) : weigh(s, &in, tfidf, found.term, found.n, &asked, &n, a, err);
     free(found.term);
-    return code ? code : qp_maxscore(s, r, &s->words_of, how, asked, n, probe->allow, k, out, a, err);
+    return code ? code : qp_maxscore(s, r, &l->of, how, asked, n, probe->allow, k, out, a, err);
 }

@@ -153,22 +153,32 @@ static void add_zeros(qp_writer *w, size_t n)
         qp_writer_add(w, none, (n < 1024 ? n : 1024) * sizeof *none);
 }
 
-static void write_nodes(const qp_lexicon *l, qp_writer *w, const double *squares, qp_info *info)
+const qp_lexical_sections qp_lexical_texts = {QP_S_TERMS, QP_S_BLOCKS, QP_S_POSTINGS, QP_S_LENGTHS, QP_S_NORMS};
+const qp_lexical_sections qp_lexical_expanded = {QP_S_EXPANDED_TERMS, QP_S_EXPANDED_BLOCKS, QP_S_EXPANDED_POSTINGS,
+                                                 QP_S_EXPANDED_LENGTHS, QP_SECTIONS};
+
+static void write_lengths(const qp_lexicon *l, qp_writer *w, qp_section lengths, uint64_t entity, qp_lexical_info *info)
 {
-    size_t without = l->nodes - l->n_lengths;
-    qp_writer_put(w, QP_S_LENGTHS, l->lengths, l->n_lengths * sizeof *l->lengths);
-    add_zeros(w, without);
-    qp_writer_begin(w, QP_S_NORMS);
+    qp_writer_put(w, lengths, l->lengths, l->n_lengths * sizeof *l->lengths);
+    add_zeros(w, l->nodes - l->n_lengths);
+    for (size_t v = 0; v < l->n_lengths; v++) {
+        info->words += l->lengths[v];
+        info->passage_words += v < entity ? l->lengths[v] : 0;
+    }
+}
+
+static void write_norms(const qp_lexicon *l, qp_writer *w, qp_section norms, const double *squares)
+{
+    qp_writer_begin(w, norms);
     for (size_t v = 0; v < l->n_lengths; v++) {
         float norm = (float)sqrt(squares[v]);
         qp_writer_add(w, &norm, sizeof norm);
-        info->words += l->lengths[v];
-        info->passage_words += v < info->entity ? l->lengths[v] : 0;
     }
-    add_zeros(w, without);
+    add_zeros(w, l->nodes - l->n_lengths);
 }
 
-qp_code qp_lexicon_write(qp_lexicon *l, qp_writer *w, qp_info *info, qp_err *err)
+qp_code qp_lexicon_write(qp_lexicon *l, const qp_lexical_sections *to, uint64_t entity, qp_writer *w,
+                         qp_lexical_info *info, qp_err *err)
 {
     size_t n = qp_map_size(l->ids);
     uint32_t *order = malloc((n ? n : 1) * sizeof *order);
@@ -178,15 +188,14 @@ qp_code qp_lexicon_write(qp_lexicon *l, qp_writer *w, qp_info *info, qp_err *err
         order[i] = (uint32_t)i;
     if (order && squares) {
         qsort_r(order, n, sizeof *order, by_name, l->ids);
-        qp_writer_begin(w, QP_S_POSTINGS);
+        qp_writer_begin(w, to->postings);
         for (size_t i = 0; i < n; i++) {
             qp_str name = qp_map_key(l->ids, order[i]);
             uint32_t df = qp_inverted_df(l->postings, order[i]);
-            struct passages with = {.entity = (uint32_t)info->entity};
+            struct passages with = {.entity = (uint32_t)entity};
             qp_inverted_each(l->postings, order[i], count_passage, &with);
             struct squares sum = {squares,
-                                  {qp_tfidf_idf(info->entity, with.n),
-                                   qp_tfidf_idf(l->nodes - info->entity, df - with.n)},
+                                  {qp_tfidf_idf(entity, with.n), qp_tfidf_idf(l->nodes - entity, df - with.n)},
                                   with.entity};
             qp_term_entry e = {{qp_writer_aside(w, QP_S_STRINGS, name.at, name.n), name.n},
                                blocks.n / sizeof(qp_block_entry),
@@ -194,11 +203,14 @@ qp_code qp_lexicon_write(qp_lexicon *l, qp_writer *w, qp_info *info, qp_err *err
                                with.n};
             qp_buf_add(&terms, &e, sizeof e);
             qp_inverted_write(l->postings, order[i], l->lengths, w, &blocks);
-            qp_inverted_each(l->postings, order[i], add_square, &sum);
+            if (to->norms != QP_SECTIONS)
+                qp_inverted_each(l->postings, order[i], add_square, &sum);
         }
-        qp_writer_put(w, QP_S_TERMS, terms.at, terms.n);
-        qp_writer_put(w, QP_S_BLOCKS, blocks.at, blocks.n);
-        write_nodes(l, w, squares, info);
+        qp_writer_put(w, to->terms, terms.at, terms.n);
+        qp_writer_put(w, to->blocks, blocks.at, blocks.n);
+        write_lengths(l, w, to->lengths, entity, info);
+        if (to->norms != QP_SECTIONS)
+            write_norms(l, w, to->norms, squares);
     }
     info->terms = n;
     info->blocks = blocks.n / sizeof(qp_block_entry);

@@ -13,8 +13,13 @@ void qp_lexicon_free(qp_lexicon *); /* takes null */
 /* The next node's text; several pieces may be added before qp_lexicon_end closes the node. */
 void qp_lexicon_add(qp_lexicon *, qp_str text);
 qp_code qp_lexicon_end(qp_lexicon *, qp_err *);
-/* Writes TERMS, BLOCKS, POSTINGS, LENGTHS, NORMS; reads info->entity; adds the terms' names to STRINGS aside and the counts to info. */
-qp_code qp_lexicon_write(qp_lexicon *, qp_writer *, qp_info *, qp_err *);
+/* Writes it to these sections; nodes from `entity` on are entities. Adds the terms' names to STRINGS aside. */
+typedef struct qp_lexical_sections {
+    qp_section terms, blocks, postings, lengths, norms; /* norms: QP_SECTIONS for none */
+} qp_lexical_sections;
+extern const qp_lexical_sections qp_lexical_texts, qp_lexical_expanded;
+qp_code qp_lexicon_write(qp_lexicon *, const qp_lexical_sections *, uint64_t entity, qp_writer *, qp_lexical_info *,
+                         qp_err *);
 
 /* tf-idf as scikit-learn has it (sublinear_tf, smooth_idf): (1 + ln tf)(1 + ln((1 + N) / (1 + df))). */
 double qp_tfidf_idf(uint64_t nodes, uint64_t df);

@@ -22,7 +22,7 @@ struct kept { /* a string that was put last, and where */
 struct qp_maker {
     qp_maker_options options;
     qp_writer *file;
-    qp_lexicon *lexicon;
+    qp_lexicon *lexicon, *expanded; /* expanded: null where nothing is */
     qp_links *links;
     qp_info info;
     qp_buf name;    /* of the node at hand */
@@ -66,6 +66,8 @@ qp_code qp_maker_open(const char *path, const qp_maker_options *o, qp_maker **ou
     m->learned = qp_inverted_new();
     char *copy = strdup(path);
     qp_code code = m->learned && copy ? qp_lexicon_new(o->language, &m->lexicon, err) : qp_oom(err);
+    if (!code && o->expander && *o->expander)
+        code = qp_lexicon_new(o->language, &m->expanded, err);
     code = code ? code : qp_links_open(dirname(copy), o->memory, &m->links, err);
     code = code ? code : qp_writer_open(path, &m->file, err);
     free(copy);
@@ -79,6 +81,7 @@ qp_code qp_maker_open(const char *path, const qp_maker_options *o, qp_maker **ou
     m->info.sparse = keep(m, qp_str_of(o->sparse ? o->sparse : ""), NULL);
     m->info.learned = o->terms;
     m->info.attention = keep(m, qp_str_of(o->attention ? o->attention : ""), NULL);
+    m->info.expander = keep(m, qp_str_of(o->expander ? o->expander : ""), NULL);
     m->info.heads = o->heads;
     m->info.head_dim = o->head_dim;
     qp_writer_begin(m->file, QP_S_TEXTS);
@@ -91,22 +94,31 @@ uint32_t qp_maker_nodes(const qp_maker *m)
     return (uint32_t)m->info.nodes;
 }
 
+/* Title, heading and text apart, as their line breaks part them in the indexed text; Doc2Query's questions follow. */
+static qp_code add_words(qp_maker *m, const qp_document *d, uint32_t ordinal, qp_err *err)
+{
+    const qp_chunk *c = &d->chunks[ordinal];
+    const qp_str part[] = {d->title, c->heading, qp_str_slice(d->text, c->from, c->to),
+                           d->questions ? d->questions[ordinal] : QP_STR("")};
+    for (int i = 0; i < 3; i++)
+        qp_lexicon_add(m->lexicon, part[i]);
+    for (int i = 0; m->expanded && i < 4; i++)
+        qp_lexicon_add(m->expanded, part[i]);
+    qp_code code = qp_lexicon_end(m->lexicon, err);
+    return code || !m->expanded ? code : qp_lexicon_end(m->expanded, err);
+}
+
 static qp_code add_node(qp_maker *m, const qp_document *d, uint32_t ordinal, qp_err *err)
 {
     const qp_chunk *c = &d->chunks[ordinal];
-    qp_str text = qp_str_slice(d->text, c->from, c->to);
     qp_node_entry e = {(uint32_t)m->info.documents, c->page, c->from, c->to, {0, 0}, {0, 0}};
     qp_buf_clear(&m->name);
     qp_buf_fmt(&m->name, "%.*s#%u", (int)d->key.n, d->key.at, ordinal);
     e.name = keep(m, qp_buf_view(&m->name), NULL);
     e.heading = keep(m, c->heading, &m->last_heading);
     qp_writer_aside(m->file, QP_S_NODES, &e, sizeof e);
-    /* title, heading and text apart, as their line breaks part them in the indexed text */
-    qp_lexicon_add(m->lexicon, d->title);
-    qp_lexicon_add(m->lexicon, c->heading);
-    qp_lexicon_add(m->lexicon, text);
     m->info.nodes++;
-    return qp_lexicon_end(m->lexicon, err);
+    return add_words(m, d, ordinal, err);
 }
 
 static bool lacks_memory(const qp_maker *m)
@@ -151,7 +163,8 @@ qp_code qp_maker_entity(qp_maker *m, qp_str scope, qp_str name, qp_str text, qp_
         qp_lexicon_add(m->lexicon, name);
         qp_lexicon_add(m->lexicon, text);
     }
-    return lacks_memory(m) ? qp_oom(err) : qp_lexicon_end(m->lexicon, err);
+    qp_code code = lacks_memory(m) ? qp_oom(err) : qp_lexicon_end(m->lexicon, err);
+    return code || !m->expanded ? code : qp_lexicon_end(m->expanded, err);
 }
 
 qp_code qp_maker_edge(qp_maker *m, qp_id from, qp_id to, qp_str type, float weight, qp_str text, qp_err *err)
@@ -396,6 +409,7 @@ static qp_code join_synonyms(qp_maker *m, qp_err *err)
 static void release(qp_maker *m)
 {
     qp_lexicon_free(m->lexicon);
+    qp_lexicon_free(m->expanded);
     qp_links_free(m->links);
     qp_inverted_free(m->learned);
     qp_buf_free(&m->name);
@@ -434,7 +448,9 @@ qp_code qp_maker_finish(qp_maker *m, qp_err *err)
     if (!code && qp_cancelled(m->options.cancel))
         code = qp_fail(err, QP_STOPPED, "stopped before the index was published; run it again to go on");
     if (!code)
-        code = qp_lexicon_write(m->lexicon, m->file, &m->info, err);
+        code = qp_lexicon_write(m->lexicon, &qp_lexical_texts, m->info.entity, m->file, &m->info.texts, err);
+    if (!code && m->expanded)
+        code = qp_lexicon_write(m->expanded, &qp_lexical_expanded, m->info.entity, m->file, &m->info.expanded, err);
     if (!code)
         code = write_learned(m, err);
     if (!code)

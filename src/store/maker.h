@@ -13,16 +13,17 @@
 typedef struct qp_maker qp_maker;
 
 typedef struct qp_maker_options {
-    const char *language;     /* of terms; see text/terms.h */
-    const char *embedder;     /* digest of the model the vectors are from; "" for none */
-    uint32_t dim;             /* of the vectors; 0: none will be given */
-    const char *sparse;       /* digest of the model the learned terms are from; null or "" for none */
-    uint32_t terms;           /* their ids are below it; 0: none will be given */
-    uint32_t coded_from;      /* nodes from which vectors are also kept as int8; 0: QP_CODED_FROM */
-    float phi;                /* entities whose vectors have a larger cosine become synonyms; 0 or 1: none */
-    uint32_t pairs_to;        /* see store/synonyms.h; 0: QP_SYNONYM_PAIRS */
-    uint32_t ann_from;        /* nodes from which an approximate index is built; 0: QP_ANN_FROM */
-    const char *attention;    /* digest of the model the heads' outputs are from; null or "" for none */
+    const char *language;  /* of terms; see text/terms.h */
+    const char *embedder;  /* digest of the model the vectors are from; "" for none */
+    uint32_t dim;          /* of the vectors; 0: none will be given */
+    const char *sparse;    /* digest of the model the learned terms are from; null or "" for none */
+    uint32_t terms;        /* their ids are below it; 0: none will be given */
+    const char *expander;  /* digest of what the chunks' questions are from; null or "" for none: they are not read */
+    uint32_t coded_from;   /* nodes from which vectors are also kept as int8; 0: QP_CODED_FROM */
+    float phi;             /* entities whose vectors have a larger cosine become synonyms; 0 or 1: none */
+    uint32_t pairs_to;     /* see store/synonyms.h; 0: QP_SYNONYM_PAIRS */
+    uint32_t ann_from;     /* nodes from which an approximate index is built; 0: QP_ANN_FROM */
+    const char *attention; /* digest of the model the heads' outputs are from; null or "" for none */
     uint32_t heads, head_dim; /* 0: none will be given */
     bool triples;             /* are there vectors of triples? */
     /* As the file is finished: what was made (a vector, heads) of a relation's name, or of a triple's text. *found false:
@@ -40,7 +41,7 @@ typedef struct qp_maker_options {
 enum { QP_CODED_FROM = 10000, QP_ANN_FROM = 200000 };
 
 qp_code qp_maker_open(const char *path, const qp_maker_options *, qp_maker **, qp_err *);
-/* Reads key, title, path, format, language, meta, text and chunks. */
+/* Reads key, title, path, format, language, meta, text, chunks and, with an expander, questions. */
 qp_code qp_maker_document(qp_maker *, const qp_document *, qp_err *);
 /* text: what is said of it besides its name; may be empty. */
 qp_code qp_maker_entity(qp_maker *, qp_str scope, qp_str name, qp_str text, qp_err *);

@@ -25,6 +25,15 @@ typedef struct qp_postings { /* of words, or of learned terms */
     uint32_t nodes; /* of the snapshot */
 } qp_postings;
 
+typedef struct qp_lexical { /* what lexical search reads: of texts, or of texts with their questions */
+    const qp_term_entry *term;
+    uint32_t terms;
+    qp_postings of;
+    const uint32_t *length;
+    const float *norm; /* null of texts with questions */
+    const qp_lexical_info *sums;
+} qp_lexical;
+
 typedef struct qp_range { /* of nodes: passages, or entities */
     qp_id from, to;
 } qp_range;
@@ -36,15 +45,14 @@ struct qp_snapshot {
     const qp_head *head;
     const qp_toc_entry *toc;
     const qp_info *info;
-    uint32_t documents, nodes, edges, types, terms, dim, learned_terms, entity, heads,
-        head_dim; /* info's, known to fit */
+    uint32_t documents, nodes, edges, types, dim, learned_terms, entity, heads, head_dim; /* info's, known to fit */
     const qp_document_entry *document;
     const qp_node_entry *node;
     const qp_ref *type;
-    const uint32_t *edge_from, *edge_to, *in_edge, *both_node, *length;
+    const uint32_t *edge_from, *edge_to, *in_edge, *both_node;
     const uint32_t *edge_type;
     uint32_t synonym; /* the type whose edges only a walk across takes; UINT32_MAX: none */
-    const float *edge_weight, *vector, *scale, *norm;
+    const float *edge_weight, *vector, *scale;
     const uint64_t *out, *in, *both;
     const float *type_vector, *triple_vector; /* or null */
     const int8_t *head_code;
@@ -56,10 +64,10 @@ struct qp_snapshot {
     const uint32_t *said_edge, *part, *part_start, *part_member, *walk_stop;
     const qp_ref *said;
     const uint64_t *walk;
-    const qp_term_entry *term;
+    qp_lexical texts, expanded; /* expanded.length is null where nothing was */
     const qp_learned_entry *learned;
-    qp_postings words_of, learned_of; /* of term, of learned */
-    char *embedder, *language, *sparse, *attention;
+    qp_postings learned_of;
+    char *embedder, *language, *sparse, *attention, *expander;
     bool arcs_seen, parts_seen, walks_seen; /* BOTH, PART, WALKS were looked at */
     qp_view view;
     pthread_mutex_t lock; /* of words, and of telling bits */
@@ -87,16 +95,13 @@ qp_code qp_snapshot_sums(const qp_snapshot *, qp_err *);
 bool qp_snapshot_ref(const qp_snapshot *, qp_section, qp_ref, qp_str *);
 /* The same for documents' and nodes' strings: what points outside is an empty string. */
 qp_str qp_snapshot_string(const qp_snapshot *, qp_ref);
-/* Which of n things, sorted by name, is called so; UINT32_MAX: none. */
-uint32_t qp_snapshot_find(const qp_snapshot *, uint32_t n, qp_str (*name_of)(const qp_snapshot *, uint32_t),
-                          qp_str name);
+/* Which of n things, sorted by name, is called so; their names are `stride` bytes apart. UINT32_MAX: none. */
+uint32_t qp_snapshot_find(const qp_snapshot *, const qp_ref *names, size_t stride, uint32_t n, qp_str name);
 
 /* A tool to cut questions into terms; give it back after use. */
 qp_code qp_snapshot_take_words(qp_snapshot *, qp_terms **, qp_err *);
 void qp_snapshot_give_words(qp_snapshot *, qp_terms *);
 
-/* A term's number; UINT32_MAX: no node has it. */
-uint32_t qp_snapshot_term(const qp_snapshot *, qp_str name);
 /* The blocks of a term with this first block and df; null if they lie outside, or there are none. */
 const qp_block_entry *qp_postings_blocks(const qp_postings *, uint64_t first, uint32_t df, uint32_t *n);
 /* A block's nodes and tfs, at most QP_BLOCK; `before` is the last node of the block before, UINT32_MAX at a term's
@@ -106,8 +111,8 @@ bool qp_block_tfs(const qp_postings *, const qp_block_entry *, uint32_t *tf);
 
 /* ---- searches, each for one index name of the view ---- */
 qp_code qp_snapshot_dense(const qp_snapshot *, qp_range, const qp_probe *, uint32_t k, qp_list *, qp_arena *, qp_err *);
-qp_code qp_snapshot_lexical(qp_snapshot *, qp_range, const qp_probe *, bool tfidf, uint32_t k, qp_list *, qp_arena *,
-                            qp_err *);
+qp_code qp_snapshot_lexical(qp_snapshot *, const qp_lexical *, qp_range, const qp_probe *, bool tfidf, uint32_t k,
+                            qp_list *, qp_arena *, qp_err *);
 qp_code qp_snapshot_learned(const qp_snapshot *, qp_range, const qp_probe *, uint32_t k, qp_list *, qp_arena *,
                             qp_err *);
 /* Walks the ann links from `entry` to about the best `width` nodes by the codes' product; QP_STORE if they are damaged. */

@@ -37,8 +37,8 @@ static int64_t gain(const struct search *l, const struct wanted *t, uint32_t nod
 {
     double x = t->is.weight, most = x;
     switch (l->how.gain) {
-    case QP_GAIN_BM25: x *= tf / (tf + l->how.base + l->how.slope * l->s->length[node]); break;
-    case QP_GAIN_TFIDF: x *= qp_tfidf_weight(tf, t->is.idf) / l->s->norm[node]; break;
+    case QP_GAIN_BM25: x *= tf / (tf + l->how.base + l->how.slope * l->how.length[node]); break;
+    case QP_GAIN_TFIDF: x *= qp_tfidf_weight(tf, t->is.idf) / l->how.norm[node]; break;
     case QP_GAIN_IMPACT:
         x *= (double)tf / QP_IMPACT;
         most = most_impact;

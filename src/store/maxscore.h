@@ -20,6 +20,8 @@ typedef enum qp_gain {                 /* what a term of weight w adds to a node
 typedef struct qp_scoring {
     qp_gain gain;
     double base, slope;
+    const uint32_t *length; /* of nodes, for BM25 */
+    const float *norm;      /* for tf-idf */
 } qp_scoring;
 
 typedef struct qp_asked { /* a term of the question */

@@ -1,15 +1,5 @@
-/* Reading the term dictionary and blocks of postings out of a mapped snapshot. */
+/* Reading blocks of postings out of a mapped snapshot. */
 #include "store/mapped.h"
-
-static qp_str term_name(const qp_snapshot *s, uint32_t term)
-{
-    return qp_snapshot_string(s, s->term[term].name);
-}
-
-uint32_t qp_snapshot_term(const qp_snapshot *s, qp_str name)
-{
-    return qp_snapshot_find(s, s->terms, term_name, name);
-}
 
 const qp_block_entry *qp_postings_blocks(const qp_postings *p, uint64_t first, uint32_t df, uint32_t *n)
 {

@@ -35,6 +35,10 @@ static const char *const section_names[QP_SECTIONS] = {
     "postings",
     "lengths",
     "norms",
+    "expanded.terms",
+    "expanded.blocks",
+    "expanded.postings",
+    "expanded.lengths",
     "learned",
     "learned.blocks",
     "learned.postings",
@@ -130,28 +134,36 @@ static uint64_t size_wanted(const qp_info *i, qp_section section)
     case QP_S_ANN_UPPER: return i->ann_m ? i->nodes * 8 : 0;
     case QP_S_ANN_BASE: return i->ann_m ? i->nodes * (1 + 2 * i->ann_m) * 4 : 0;
     case QP_S_ANN_LINKS: return i->ann_rows * (1 + i->ann_m) * 4;
-    case QP_S_TERMS: return i->terms * sizeof(qp_term_entry);
-    case QP_S_BLOCKS: return i->blocks * sizeof(qp_block_entry);
+    case QP_S_TERMS: return i->texts.terms * sizeof(qp_term_entry);
+    case QP_S_BLOCKS: return i->texts.blocks * sizeof(qp_block_entry);
+    case QP_S_EXPANDED_TERMS: return i->expanded.terms * sizeof(qp_term_entry);
+    case QP_S_EXPANDED_BLOCKS: return i->expanded.blocks * sizeof(qp_block_entry);
+    case QP_S_EXPANDED_LENGTHS: return i->expander.n ? i->nodes * 4 : 0;
     case QP_S_LEARNED: return i->learned * sizeof(qp_learned_entry);
     case QP_S_LEARNED_BLOCKS: return i->learned_blocks * sizeof(qp_block_entry);
     case QP_S_TEXTS:
     case QP_S_STRINGS:
     case QP_S_POSTINGS:
+    case QP_S_EXPANDED_POSTINGS:
     case QP_S_LEARNED_POSTINGS:
     case QP_SECTIONS: break;
     }
     return UINT64_MAX;
 }
 
+static bool lexical_fits(const qp_lexical_info *l)
+{
+    return l->terms < UINT32_MAX && l->blocks < UINT32_MAX && l->passage_words <= l->words;
+}
+
 static bool counts_fit(const qp_info *i)
 {
     return i->documents < UINT32_MAX && i->nodes < UINT32_MAX && i->edges < UINT32_MAX && i->types < UINT32_MAX &&
-           i->terms < UINT32_MAX && i->blocks < UINT32_MAX && i->learned < UINT32_MAX &&
+           lexical_fits(&i->texts) && lexical_fits(&i->expanded) && i->learned < UINT32_MAX &&
            i->learned_blocks < UINT32_MAX && i->dim <= UINT16_MAX && i->coded <= 1 && i->entity <= i->nodes &&
            i->arcs <= 2 * (uint64_t)UINT32_MAX && i->type_vectors <= 1 && i->triple_vectors <= 1 && i->heads <= 1024 &&
            i->head_dim <= 4096 && i->said <= i->edges && i->parts <= i->nodes && i->walk_stops < (UINT64_C(1) << 48) &&
-           i->ann_m <= 1024 && i->ann_rows < UINT32_MAX && i->passage_words <= i->words && (!i->ann_m || i->coded) &&
-           (i->ann_m || !i->ann_rows);
+           i->ann_m <= 1024 && i->ann_rows < UINT32_MAX && (!i->ann_m || i->coded) && (i->ann_m || !i->ann_rows);
 }
 
 static qp_code check_sections(qp_snapshot *s, qp_err *err)
@@ -182,30 +194,12 @@ static qp_postings postings(const qp_snapshot *s, qp_section blocks, uint64_t n,
     return (qp_postings){section(s, blocks), n, section(s, bytes), s->toc[bytes].bytes, s->nodes};
 }
 
-/* Types are in order of name; UINT32_MAX: none is called so. */
-static uint32_t find_type(const qp_snapshot *s, qp_str name)
-{
-    uint32_t low = 0, high = s->types;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        int order = qp_str_cmp(qp_snapshot_string(s, s->type[middle]), name);
-        if (!order)
-            return middle;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return UINT32_MAX;
-}
-
 static void point_into(qp_snapshot *s)
 {
     s->documents = (uint32_t)s->info->documents;
     s->nodes = (uint32_t)s->info->nodes;
     s->edges = (uint32_t)s->info->edges;
     s->types = (uint32_t)s->info->types;
-    s->terms = (uint32_t)s->info->terms;
     s->dim = (uint32_t)s->info->dim;
     s->entity = (uint32_t)s->info->entity;
     s->heads = (uint32_t)s->info->heads;
@@ -223,7 +217,8 @@ static void point_into(qp_snapshot *s)
     s->in_edge = section(s, QP_S_IN_EDGE);
     s->both = section(s, QP_S_BOTH);
     s->both_node = section(s, QP_S_BOTH_NODE);
-    s->synonym = s->info->synonyms ? find_type(s, QP_STR(QP_SYNONYM)) : UINT32_MAX;
+    s->synonym =
+        s->info->synonyms ? qp_snapshot_find(s, s->type, sizeof *s->type, s->types, QP_STR(QP_SYNONYM)) : UINT32_MAX;
     s->type_vector = s->info->type_vectors ? section(s, QP_S_TYPE_VECTORS) : NULL;
     s->triple_vector = s->info->triple_vectors ? section(s, QP_S_TRIPLE_VECTORS) : NULL;
     s->head_code = section(s, QP_S_HEAD_CODES);
@@ -236,12 +231,20 @@ static void point_into(qp_snapshot *s)
     s->ann_upper = section(s, QP_S_ANN_UPPER);
     s->ann_base = section(s, QP_S_ANN_BASE);
     s->ann_links = section(s, QP_S_ANN_LINKS);
-    s->term = section(s, QP_S_TERMS);
-    s->words_of = postings(s, QP_S_BLOCKS, s->info->blocks, QP_S_POSTINGS);
+    s->texts = (qp_lexical){section(s, QP_S_TERMS),
+                            (uint32_t)s->info->texts.terms,
+                            postings(s, QP_S_BLOCKS, s->info->texts.blocks, QP_S_POSTINGS),
+                            section(s, QP_S_LENGTHS),
+                            section(s, QP_S_NORMS),
+                            &s->info->texts};
+    s->expanded = (qp_lexical){section(s, QP_S_EXPANDED_TERMS),
+                               (uint32_t)s->info->expanded.terms,
+                               postings(s, QP_S_EXPANDED_BLOCKS, s->info->expanded.blocks, QP_S_EXPANDED_POSTINGS),
+                               s->info->expander.n ? section(s, QP_S_EXPANDED_LENGTHS) : NULL,
+                               NULL,
+                               &s->info->expanded};
     s->learned = section(s, QP_S_LEARNED);
     s->learned_of = postings(s, QP_S_LEARNED_BLOCKS, s->info->learned_blocks, QP_S_LEARNED_POSTINGS);
-    s->length = section(s, QP_S_LENGTHS);
-    s->norm = section(s, QP_S_NORMS);
     s->said_edge = section(s, QP_S_SAID_EDGE);
     s->said = section(s, QP_S_SAID);
     s->part = section(s, QP_S_PART);
@@ -281,7 +284,9 @@ qp_code qp_snapshot_open_file(const char *path, uint64_t number, qp_snapshot **o
         s->language = copy_text(qp_snapshot_string(s, s->info->language));
         s->sparse = copy_text(qp_snapshot_string(s, s->info->sparse));
         s->attention = copy_text(qp_snapshot_string(s, s->info->attention));
-        code = s->embedder && s->language && s->sparse && s->attention && s->view.shelf ? QP_OK : qp_oom(err);
+        s->expander = copy_text(qp_snapshot_string(s, s->info->expander));
+        code = s->embedder && s->language && s->sparse && s->attention && s->expander && s->view.shelf ? QP_OK
+                                                                                                       : qp_oom(err);
     }
     if (code)
         qp_snapshot_close(s);
@@ -359,6 +364,7 @@ void qp_snapshot_close(qp_snapshot *s)
     free(s->language);
     free(s->sparse);
     free(s->attention);
+    free(s->expander);
     free(s->path);
     free(s);
 }
@@ -425,12 +431,11 @@ qp_str qp_snapshot_document_meta(const qp_snapshot *s, uint32_t document)
     return document < s->documents ? qp_snapshot_string(s, s->document[document].meta) : QP_STR("");
 }
 
-uint32_t qp_snapshot_find(const qp_snapshot *s, uint32_t n, qp_str (*name_of)(const qp_snapshot *, uint32_t),
-                          qp_str name)
+uint32_t qp_snapshot_find(const qp_snapshot *s, const qp_ref *names, size_t stride, uint32_t n, qp_str name)
 {
     for (uint32_t low = 0, high = n; low < high;) {
         uint32_t middle = low + (high - low) / 2;
-        int order = qp_str_cmp(name, name_of(s, middle));
+        int order = qp_str_cmp(name, qp_snapshot_string(s, *(const qp_ref *)((const char *)names + middle * stride)));
         if (!order)
             return middle;
         if (order < 0)
@@ -443,7 +448,7 @@ uint32_t qp_snapshot_find(const qp_snapshot *s, uint32_t n, qp_str (*name_of)(co
 
 uint32_t qp_snapshot_document_find(const qp_snapshot *s, qp_str key)
 {
-    return qp_snapshot_find(s, s->documents, qp_snapshot_document_key, key);
+    return qp_snapshot_find(s, &s->document->key, sizeof *s->document, s->documents, key);
 }
 
 uint32_t qp_snapshot_document_of(const qp_snapshot *s, qp_id node)
@@ -462,6 +467,11 @@ void qp_snapshot_document_nodes(const qp_snapshot *s, uint32_t document, qp_id *
         *first = d->first;
         *n = d->n;
     }
+}
+
+const char *qp_snapshot_expander(const qp_snapshot *s)
+{
+    return s->expander;
 }
 
 const char *qp_snapshot_embedder(const qp_snapshot *s)

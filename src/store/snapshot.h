@@ -38,6 +38,7 @@ void qp_snapshot_document_nodes(const qp_snapshot *, uint32_t document, qp_id *f
 const char *qp_snapshot_embedder(const qp_snapshot *);  /* digest of the model that made node.dense; "" = none */
 const char *qp_snapshot_sparse(const qp_snapshot *);    /* the same of node.splade */
 const char *qp_snapshot_attention(const qp_snapshot *); /* the same of node.head and edge.head */
+const char *qp_snapshot_expander(const qp_snapshot *);  /* ... of what wrote the questions of node.doc2query */
 uint32_t qp_snapshot_entities(const qp_snapshot *);     /* nodes of a knowledge graph, the last ones */
 uint64_t qp_snapshot_number(const qp_snapshot *);
 /* "year >= 2001 and lang = 'en' and title ~ 'graph'": nodes whose document passes, one bit each, in the arena. */

@@ -128,7 +128,7 @@ static qp_code list_pending(qp_store *s, qp_made what, const char *model, qp_err
     qp_truth_bind(stmt, 1, qp_str_of(model));
     sqlite3_bind_int(stmt, 2, what == QP_MADE_VECTOR);
     code = qp_truth_run(s, stmt, err);
-    if (!code)
+    if (!code && what != QP_MADE_QUESTIONS)
         code = list_graph_texts(s, what, model, err);
     if (!code)
         code = qp_truth_number(s, "SELECT count(*) FROM temp.pending", &s->left, err);
@@ -137,8 +137,10 @@ static qp_code list_pending(qp_store *s, qp_made what, const char *model, qp_err
     return code;
 }
 
-static const char *const fact[] = {
-    [QP_MADE_VECTOR] = "model", [QP_MADE_TERMS] = "sparse", [QP_MADE_HEADS] = "attention"};
+static const char *const fact[] = {[QP_MADE_VECTOR] = "model",
+                                   [QP_MADE_TERMS] = "sparse",
+                                   [QP_MADE_HEADS] = "attention",
+                                   [QP_MADE_QUESTIONS] = "questions"};
 
 /* The snapshot is made with what the model that was last asked about made. */
 static qp_code note_model(qp_store *s, qp_made what, const char *model, qp_err *err)
@@ -210,8 +212,10 @@ static qp_code done_mark(qp_store *s, const char *model, char mark[96], qp_err *
     return code;
 }
 
-static const char *const done_fact[] = {
-    [QP_MADE_VECTOR] = "model done", [QP_MADE_TERMS] = "sparse done", [QP_MADE_HEADS] = "attention done"};
+static const char *const done_fact[] = {[QP_MADE_VECTOR] = "model done",
+                                        [QP_MADE_TERMS] = "sparse done",
+                                        [QP_MADE_HEADS] = "attention done",
+                                        [QP_MADE_QUESTIONS] = "questions done"};
 
 static qp_code was_done(qp_store *s, qp_made what, const char *model, bool *yes, qp_err *err)
 {
@@ -358,15 +362,24 @@ qp_code qp_store_terms(qp_store *s, const char *model, const qp_pending *p, uint
     return qp_truth_leave(s, code, err);
 }
 
+qp_code qp_store_questions(qp_store *s, const char *model, const qp_pending *p, qp_str questions, qp_err *err)
+{
+    qp_code code = qp_truth_enter(s, err);
+    if (code)
+        return code;
+    s->changed = true;
+    return qp_truth_leave(s, keep_pending(s, model, p, questions.n ? questions : QP_STR(""), err), err);
+}
+
 qp_code qp_store_complete(qp_store *s, bool *all, qp_err *err)
 {
     int64_t yes = 0;
     qp_code code = qp_truth_number(
         s,
-        "SELECT NOT EXISTS (SELECT 1 FROM state m, (SELECT digest, 'model sparse attention' AS by FROM chunk"
+        "SELECT NOT EXISTS (SELECT 1 FROM state m, (SELECT digest, 'model sparse attention questions' AS by FROM chunk"
         " UNION ALL SELECT digest, 'model' FROM place UNION ALL SELECT digest,"
         " CASE WHEN digest IN (SELECT text FROM place) THEN 'attention' ELSE 'model attention' END FROM graph_text) c"
-        " WHERE m.name IN ('model', 'sparse', 'attention') AND m.value <> '' AND instr(c.by, m.name)"
+        " WHERE m.name IN ('model', 'sparse', 'attention', 'questions') AND m.value <> '' AND instr(c.by, m.name)"
         " AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.digest = c.digest AND v.model = m.value))",
         &yes, err);
     *all = yes;

@@ -61,7 +61,11 @@ static qp_code search_nodes(qp_snapshot *s, const char *index, bool of_entities,
         return s->dim ? qp_snapshot_dense(s, r, probe, k, out, a, err)
                       : no_index(index, "are no vectors: index with an embedder, or search node.bm25", err);
     if (!strcmp(kind, "bm25") || !strcmp(kind, "tfidf"))
-        return qp_snapshot_lexical(s, r, probe, *kind == 't', k, out, a, err);
+        return qp_snapshot_lexical(s, &s->texts, r, probe, *kind == 't', k, out, a, err);
+    if (!strcmp(kind, "doc2query"))
+        return s->expanded.length
+                   ? qp_snapshot_lexical(s, &s->expanded, r, probe, false, k, out, a, err)
+                   : no_index(index, "are no questions of passages: index with -o doc2query=5 --writer MODEL", err);
     if (!strcmp(kind, "splade"))
         return s->learned_terms ? qp_snapshot_learned(s, r, probe, k, out, a, err)
                                 : no_index(index, "are no learned terms: index with --sparse MODEL", err);
@@ -70,7 +74,7 @@ static qp_code search_nodes(qp_snapshot *s, const char *index, bool of_entities,
 
 static bool is_index_of_nodes(const char *index, bool *of_entities)
 {
-    static const char *const kinds[] = {"dense", "bm25", "tfidf", "splade", "head"};
+    static const char *const kinds[] = {"dense", "bm25", "tfidf", "doc2query", "splade", "head"};
     const char *kind = !strncmp(index, "node.", 5) ? index + 5 : !strncmp(index, "entity.", 7) ? index + 7 : "";
     *of_entities = *index == 'e';
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -93,7 +97,8 @@ static qp_code search(void *self, const char *index, const qp_probe *probe, uint
     if (!strcmp(index, "edge.head"))
         return qp_snapshot_head_search(s, (qp_range){0, 0}, probe, false, k, out, a, err);
     return no_index(index,
-                    "are node.dense, node.bm25, node.tfidf, node.splade, node.head, the same of entity, edge.dense, "
+                    "are node.dense, node.bm25, node.tfidf, node.doc2query, node.splade, node.head, the same of "
+                    "entity, edge.dense, "
                     "triple.dense and edge.head",
                     err);
 }

@@ -37,7 +37,7 @@ static const qp_opt opts[] = {
     {"mlp", "hidden units of alpha", QP_INT, offsetof(train_opt, mlp), "128", 1, 65536, NULL},
     {"layers", "K", QP_INT, offsetof(train_opt, candidates.lesegr.layers), "2", 1, 8, NULL},
     {"sparse", "delta: the sparse signal", QP_ENUM, offsetof(train_opt, candidates.lesegr.sparse), "bm25", 0, 0,
-     "bm25|tfidf|splade"},
+     "bm25|tfidf|doc2query|splade"},
     {"n", "chunks of a cited document that a citing chunk is joined with", QP_INT,
      offsetof(train_opt, candidates.lesegr.n), "4", 1, 1000, NULL},
     {"graph", "ablation: messages between neighbours", QP_BOOL, offsetof(train_opt, candidates.lesegr.graph), "true", 0,

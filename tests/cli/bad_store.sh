@@ -31,7 +31,7 @@ fresh() { rm -rf "$bad"; cp -r "$good" "$bad"; }
 
 # ---- damaged: a byte of each section flipped, the head, the table of contents ----
 sections='info texts strings documents nodes types edge.from edge.to edge.type edge.weight out in in.edge both both.node vectors
-    codes scales ann.level ann.upper ann.base ann.links terms blocks postings lengths norms learned learned.blocks learned.postings type.vectors triple.vectors head.codes head.scales type.heads
+    codes scales ann.level ann.upper ann.base ann.links terms blocks postings lengths norms expanded.terms expanded.blocks expanded.postings expanded.lengths learned learned.blocks learned.postings type.vectors triple.vectors head.codes head.scales type.heads
     said.edge said part part.start part.member walks walk.stops'
 flip() { # FILE OFFSET
     python3 - "$1" "$2" <<'P'
@@ -74,8 +74,8 @@ for n in 0 7 31 32 600 656 $((bytes / 2)) $((bytes - 1)); do
 done
 whole "$bad"
 fresh
-printf '\007' | dd of="$bad/snapshot-1.qp" bs=1 seek=8 conv=notrunc status=none
-refused "has format 7, this program reads format 6" "$QUIPU" check -s "$bad"
+printf '\377' | dd of="$bad/snapshot-1.qp" bs=1 seek=8 conv=notrunc status=none
+refused "has format 255, this program reads format " "$QUIPU" check -s "$bad"
 whole "$bad"
 fresh
 rm "$bad/snapshot-1.qp"

@@ -45,21 +45,22 @@ static void told(qp_code code, qp_err *err)
 
 static void search(const qp_view *v, qp_arena *a, const uint64_t *allow)
 {
-    static const char *const indices[] = {"node.bm25", "node.tfidf", "node.dense", "node.splade"};
+    static const char *const indices[] = {"node.bm25", "node.tfidf", "node.dense", "node.splade", "node.doc2query"};
+    enum { INDICES = sizeof indices / sizeof *indices };
     static const uint32_t term[] = {0, 1, 2, 5, 9, 11};
     static const float weight[] = {1, .5f, 2, 1, 1, 3};
     float vector[64] = {1, -1, .5f};
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 2 * INDICES; i++) {
         qp_probe probe = {.text = QP_STR("q0 q1 q1 q2 q9 q30"),
                           .vector = vector,
                           .dim = v->dim,
                           .terms = &(qp_sparse){term, weight, 6},
-                          .allow = i < 4 ? NULL : allow};
+                          .allow = i < INDICES ? NULL : allow};
         qp_list found = {0};
         qp_err err = {0};
-        if (i % 4 == 2 && v->dim > 64)
+        if (i % INDICES == 2 && v->dim > 64)
             continue;
-        told(v->search(v->self, indices[i % 4], &probe, i < 4 ? 5 : UINT32_MAX, &found, a, &err), &err);
+        told(v->search(v->self, indices[i % INDICES], &probe, i < INDICES ? 5 : UINT32_MAX, &found, a, &err), &err);
         for (uint32_t j = 0; j < found.n; j++)
             if (found.at[j].id >= v->nodes)
                 abort();

@@ -8,11 +8,12 @@ static const struct made corpus = {.seed = 11, .documents = 4000, .words = 120, 
 static uint32_t *counts_of(const qp_snapshot *s, const char *word)
 {
     uint32_t *tf = calloc(s->nodes + 1, sizeof *tf), n = 0, before = UINT32_MAX, node[QP_BLOCK], in_node[QP_BLOCK];
-    uint32_t term = qp_snapshot_term(s, qp_str_of(word));
+    const qp_lexical *l = &s->texts;
+    uint32_t term = qp_snapshot_find(s, &l->term->name, sizeof *l->term, l->terms, qp_str_of(word));
     const qp_block_entry *b =
-        term == UINT32_MAX ? NULL : qp_postings_blocks(&s->words_of, s->term[term].block, s->term[term].df, &n);
+        term == UINT32_MAX ? NULL : qp_postings_blocks(&l->of, l->term[term].block, l->term[term].df, &n);
     for (uint32_t i = 0; i < n; before = b[i++].last) {
-        assert_true(qp_block_nodes(&s->words_of, &b[i], before, node) && qp_block_tfs(&s->words_of, &b[i], in_node));
+        assert_true(qp_block_nodes(&l->of, &b[i], before, node) && qp_block_tfs(&l->of, &b[i], in_node));
         for (uint32_t j = 0; j <= b[i].n; j++)
             tf[node[j]] = in_node[j];
     }
@@ -24,7 +25,7 @@ static uint32_t *counts_of(const qp_snapshot *s, const char *word)
 /* The slow twins: the formula, node by node. */
 static void slow(const qp_snapshot *s, const char *const *word, bool tfidf, double k1, double b, double *score)
 {
-    double average = (double)s->info->words / s->nodes, square = 0;
+    double average = (double)s->info->texts.words / s->nodes, square = 0;
     memset(score, 0, s->nodes * sizeof *score);
     for (; *word; word++) {
         uint32_t *tf = counts_of(s, *word);
@@ -33,9 +34,9 @@ static void slow(const qp_snapshot *s, const char *const *word, bool tfidf, doub
         square += df ? smooth * smooth : 0;
         for (uint32_t v = 0; v < s->nodes; v++)
             if (tf[v] && tfidf)
-                score[v] += smooth * (1 + log(tf[v])) * smooth / s->norm[v];
+                score[v] += smooth * (1 + log(tf[v])) * smooth / s->texts.norm[v];
             else if (tf[v])
-                score[v] += idf * tf[v] / (tf[v] + k1 * (1 - b + b * s->length[v] / average));
+                score[v] += idf * tf[v] / (tf[v] + k1 * (1 - b + b * s->texts.length[v] / average));
         free(tf);
     }
     for (uint32_t v = 0; tfidf && v < s->nodes; v++)
@@ -178,9 +179,65 @@ static void the_formula_by_hand(void **state)
     qp_snapshot_close(s);
 }
 
+static qp_snapshot *made_of(const char *dir, const char *const *text, const qp_str *questions, int n)
+{
+    qp_maker *m;
+    qp_snapshot *s;
+    qp_maker_options o = {.language = "en", .embedder = "", .expander = questions ? "writer" : ""};
+    char *path = strdup(in(dir, questions ? "expanded.qp" : "longer.qp"));
+    assert_int_equal(qp_maker_open(path, &o, &m, NULL), QP_OK);
+    for (int i = 0; i < n; i++) {
+        qp_chunk chunk = {0, strlen(text[i]), 0, QP_STR("")};
+        char key[2] = {(char)('a' + i), 0};
+        qp_document d = {.key = qp_str_of(key),
+                         .meta = QP_STR("{}"),
+                         .text = qp_str_of(text[i]),
+                         .chunks = &chunk,
+                         .n_chunks = 1,
+                         .questions = questions ? &questions[i] : NULL};
+        assert_int_equal(qp_maker_document(m, &d, NULL), QP_OK);
+    }
+    assert_int_equal(qp_maker_entity(m, QP_STR(""), QP_STR("accountant"), QP_STR(""), NULL), QP_OK);
+    assert_int_equal(qp_maker_finish(m, NULL), QP_OK);
+    assert_int_equal(qp_snapshot_open_file(path, 1, &s, NULL), QP_OK);
+    free(path);
+    return s;
+}
+
+/* Doc2Query appends: its search is BM25 on texts that end with the questions. */
+static void questions_are_searched_as_if_the_texts_had_them(void **state)
+{
+    static const char *const text[] = {"The keeper of cords", "Cotton is dyed", "Nothing"};
+    static const char *const longer[] = {"The keeper of cords\nwho was the accountant\nwhat are cords",
+                                         "Cotton is dyed\nwhat is dyed", "Nothing"};
+    const qp_str questions[] = {QP_STR("who was the accountant\nwhat are cords"), QP_STR("what is dyed"), QP_STR("")};
+    static const char *const asked[] = {"accountant", "cords", "dyed cotton cords", "nothing", "unheard-of"};
+    qp_arena *a = qp_arena_new();
+    qp_snapshot *as_one = made_of(*state, longer, NULL, 3), *s = made_of(*state, text, questions, 3);
+    qp_list one, two, plain;
+    qp_err err = {0};
+    assert_int_equal(qp_snapshot_check(s, NULL), QP_OK);
+    for (int i = 0; i < 5; i++) {
+        const qp_probe probe = {.text = qp_str_of(asked[i]), .k1 = .9f, .b = .4f};
+        assert_int_equal(as_one->view.search(as_one, "node.bm25", &probe, 10, &one, a, NULL), QP_OK);
+        assert_int_equal(s->view.search(s, "node.doc2query", &probe, 10, &two, a, NULL), QP_OK);
+        assert_int_equal(one.n, two.n);
+        for (uint32_t j = 0; j < one.n; j++)
+            assert_true(one.at[j].id == two.at[j].id && one.at[j].score == two.at[j].score);
+    }
+    const qp_probe probe = {.text = QP_STR("accountant")};
+    assert_int_equal(s->view.search(s, "node.bm25", &probe, 10, &plain, a, NULL), QP_OK);
+    assert_int_equal(plain.n, 0);
+    assert_int_equal(as_one->view.search(as_one, "node.doc2query", &probe, 10, &plain, a, &err), QP_INPUT);
+    assert_non_null(strstr(err.message, "-o doc2query="));
+    qp_arena_free(a);
+    qp_snapshot_close(as_one);
+    qp_snapshot_close(s);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {HOLDS(fast_is_slow), HOLDS(skipping_changes_nothing),
-                                       HOLDS(the_formula_by_hand)};
+    const struct CMUnitTest tests[] = {HOLDS(fast_is_slow), HOLDS(skipping_changes_nothing), HOLDS(the_formula_by_hand),
+                                       HOLDS(questions_are_searched_as_if_the_texts_had_them)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
