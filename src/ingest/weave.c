@@ -108,6 +108,31 @@ static void sort_and_join(qp_weave_work *w)
     w->n_mentions = n;
 }
 
+static void unless_there(qp_weave_work *w, uint32_t head, uint32_t tail, uint32_t relation)
+{
+    const struct fact wanted = {.head = head, .tail = tail, .relation = relation};
+    struct fact *f = bsearch(&wanted, w->fact, w->n_facts, sizeof *w->fact, by_ends);
+    if (f)
+        f->weight = 0;
+}
+
+/* "peripheral neuropathy (PN)" is one fact: what is abbreviated is not next to its short form besides. Facts are sorted. */
+static void drop_doubles(qp_weave_work *w, const uint32_t *rank)
+{
+    const uint64_t *abbreviated = qp_map_get(w->relations, QP_WEAVE_ABBREVIATED);
+    const uint64_t *next_to = qp_map_get(w->relations, QP_WEAVE_NEXT_TO);
+    size_t n = 0;
+    for (size_t i = 0; abbreviated && next_to && i < w->n_facts; i++)
+        if (w->fact[i].relation == rank[*abbreviated]) {
+            unless_there(w, w->fact[i].head, w->fact[i].tail, rank[*next_to]);
+            unless_there(w, w->fact[i].tail, w->fact[i].head, rank[*next_to]);
+        }
+    for (size_t i = 0; i < w->n_facts; i++)
+        if (w->fact[i].weight > 0)
+            w->fact[n++] = w->fact[i];
+    w->n_facts = n;
+}
+
 /* Of the given entities only those that the texts mention. Mentions are sorted by entity. */
 static qp_code put_all(qp_weave_work *w, qp_graph_put *put, const uint32_t *relations, const uint32_t *entities,
                        uint32_t *place, qp_err *err)
@@ -200,6 +225,7 @@ static qp_code put_graph(qp_weave_work *w, qp_digest digest, qp_woven *out, qp_e
         w->mention[i].entity = entity_rank[w->mention[i].entity];
     if (!code) {
         sort_and_join(w);
+        drop_doubles(w, relation_rank);
         code = qp_graph_begin(w->store, QP_WEAVE_SOURCE, qp_str_of(digest.hex), &put, NULL, err);
     }
     if (put) {
@@ -233,7 +259,7 @@ static qp_code add_graph_digest(qp_weave_work *w, qp_digest *digest, bool *other
     *others = false;
     if (w->how->writer)
         qp_buf_fmt(&all, "%s %s ", w->how->writer->digest, qp_digest_of(qp_buf_view(&w->prompt)).hex);
-    qp_buf_fmt(&all, "weave 2 %d %u %.17g %d %d %s%s", w->how->extract, w->how->b, w->how->tau, w->how->literal,
+    qp_buf_fmt(&all, "weave 3 %d %u %.17g %d %d %s%s", w->how->extract, w->how->b, w->how->tau, w->how->literal,
                w->how->spans, digest->hex, w->how->places ? " places" : "");
     for (size_t i = 0; !code && i < n; i++)
         if (!qp_str_eq(rows[i].source, QP_WEAVE_SOURCE)) {

@@ -9,7 +9,7 @@
  * twice in the texts, unless `spans` says NGRAMS: the formula and nothing else. Proper names are entities whatever they
  * weigh: the longest run of words with capital letters, stop words inside it; one that only begins sentences is none. So are
  * both forms of an abbreviation that a text explains, "peripheral neuropathy (PN)" (text/abbreviation.h), joined by a fact
- * "abbreviated".
+ * "abbreviated", which stands for "next to" between them, too.
  *
  * Relations: two entities that follow one another in a sentence, the longest at each place; the relation is the words
  * between them, at most QP_WEAVE_WORDS ("next to" if there are none), its weight how often. Or a writer is asked, once

@@ -51,7 +51,7 @@ static qp_code join_both(qp_weave_work *w, struct run full, struct run brief, qp
     size_t last = full.at < brief.at ? brief.at + brief.n : full.at + full.n;
     if (a == UINT32_MAX || b == UINT32_MAX || a == b)
         return QP_OK;
-    return qp_weave_fact(w, a, QP_STR("abbreviated"), b, qp_weave_place(w, first, last - 1), (struct place){0}, err);
+    return qp_weave_fact(w, a, QP_WEAVE_ABBREVIATED, b, qp_weave_place(w, first, last - 1), (struct place){0}, err);
 }
 
 qp_code qp_weave_aliases(qp_weave_work *w, bool join, qp_err *err)

@@ -163,7 +163,7 @@ static qp_str words_between(qp_weave_work *w, const struct found *a, const struc
 {
     size_t first = a->at + a->n, n = b->at - first;
     if (!n)
-        return QP_STR("next to");
+        return QP_WEAVE_NEXT_TO;
     n = n < QP_WEAVE_WORDS ? n : QP_WEAVE_WORDS;
     qp_str text = qp_str_slice(qp_buf_view(&w->text), w->word[first].from, w->word[first + n - 1].to);
     qp_buf_clear(&w->scratch);

@@ -10,6 +10,8 @@
 #include "text/phrase.h"
 
 enum { QP_WEAVE_DIGEST = 32 };
+#define QP_WEAVE_NEXT_TO QP_STR("next to")
+#define QP_WEAVE_ABBREVIATED QP_STR("abbreviated")
 #define QP_WEAVE_SOURCE QP_STR("quipu:text") /* no path: sources of other graphs begin with "/" */
 
 struct place { /* bytes of what a passage is found by; to = 0: none */

@@ -163,6 +163,7 @@ for i in 1 2 3 4; do echo "A case of pmsn was seen in ward $i." >alias/$i.txt; d
 $index -s alias.s alias >out
 stats=$($QUIPU stats -s alias.s --json)
 printf '%s' "$stats" | grep -q '"abbreviated":1' || fail "an abbreviation joins nothing: $stats"
+printf '%s' "$stats" | grep -q '"next to"' && fail "an abbreviation is next to what it stands for, besides: $stats"
 out=$($QUIPU retrieve -q --embedder hash -s alias.s -m lego:1 --json "What is peripheral motor and sensory neuropathy?")
 printf '%s' "$out" | grep -q '"abbreviated"' || fail "no path to the short form: $out"
 $index -o spans=ngrams -s alias.s alias >out
