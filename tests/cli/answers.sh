@@ -5,7 +5,7 @@ export PYTHONPATH="$(cd "$(dirname "$0")/../servers" && pwd)"
 work=$(mktemp -d)
 trap 'kill $server 2>/dev/null || :; rm -rf "$work"' EXIT
 server=
-fail() { echo "FAILED: $*" >&2; exit 1; }
+. "$(dirname "$0")/../refused.sh"
 cd "$work"
 mkdir set
 printf '%s\n' '{"_id":"d1","title":"","text":"The quipu kept records with knots on cords."}' \
@@ -70,11 +70,7 @@ wins() { python3 -c 'import json,sys; print(*(m["metrics"]["win"]["mean"] for m 
 grep -q '"win_against": "bm25:top=1"' long && grep -q '"win_prompt": "judge-better.txt"' long || fail "the report does not say who was compared how"
 grep -q "win against bm25:top=1 by judge-better.txt" long.html || fail "the page does not"
 echo 'only {first}' >prompt.txt
-code=0
-$QUIPU eval pairs -q -s p --embedder hash $answers -o judge="$judge" -o win_prompt=prompt.txt >out 2>err || code=$?
-[ $code = 2 ] && grep -q "has no {second}" err || fail "a prompt for one answer: $code $(cat err)"
+refused 2 "has no {second}" -- $QUIPU eval pairs -q -s p --embedder hash $answers -o judge="$judge" -o win_prompt=prompt.txt
 
-code=0
-$QUIPU eval set -q -s s --embedder hash -m bm25 -o task=answers -o extract=true -o metrics=acc >out 2>err || code=$?
-[ $code = 2 ] && grep -q "wants a judge" err || fail "no judge: $code $(cat err)"
+refused 2 "wants a judge" -- $QUIPU eval set -q -s s --embedder hash -m bm25 -o task=answers -o extract=true -o metrics=acc
 echo "answers: measured"

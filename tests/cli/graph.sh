@@ -6,16 +6,7 @@ trap 'rm -rf "$work"' EXIT
 export QUIPU_STORE="$work/store"
 made='--embedder hash --heads hash'
 models="$made --reranker hash"
-fail() { echo "FAILED: $*" >&2; exit 1; }
-has() { printf '%s' "$1" | grep -qF -- "$2" || fail "wanted '$2' in: $1"; }
-refused() { # EXIT TEXT -- COMMAND...
-    want=$1 text=$2
-    shift 3
-    code=0
-    "$@" >"$work/out" 2>"$work/err" || code=$?
-    [ $code = "$want" ] || fail "exit $want was wanted, $code came: $* : $(cat "$work/err")"
-    has "$(cat "$work/err")" "$text"
-}
+. "$(dirname "$0")/../refused.sh"
 
 mkdir "$work/set"
 printf 'head\trelation\ttail\nInca\tkept\tquipu\nquipu\tmade of\tcotton\nquipu\tmade of\twool\nInca\tlived in\tPeru\ncotton\tgrows in\tPeru\n' >"$work/set/triples.tsv"

@@ -7,18 +7,8 @@ trap 'rm -rf "$work"' EXIT
 root=$(cd "$(dirname "$0")/../.." && pwd)
 data=$root/tests/data/peers
 made='--embedder hash'
-fail() { echo "FAILED: $*" >&2; exit 1; }
-has() { printf '%s' "$1" | grep -qF -- "$2" || fail "wanted '$2' in: $1"; }
+. "$(dirname "$0")/../refused.sh"
 same() { [ "$1" = "$2" ] || fail "$3: wanted '$1', got '$2'"; }
-refused() { # TEXT -- COMMAND...: exit 2, or with --strict
-    text=$1
-    shift 2
-    code=0
-    "$@" >"$work/out" 2>"$work/err" || code=$?
-    [ $code = 2 ] || fail "exit 2 was wanted, $code came: $* : $(cat "$work/err")"
-    has "$(cat "$work/err")" "$text"
-    [ "$(wc -l <"$work/err")" = 1 ] || fail "one line was wanted: $(cat "$work/err")"
-}
 counts() { # of an index: documents, entities, triples, contains
     $QUIPU -s "$1" stats --json | python3 -c '
 import json, sys
@@ -67,7 +57,7 @@ P
 done
 
 # GraphRAG: parquet is made a data set of
-refused "tools/from-graphrag" -- $QUIPU -s "$work/g" index "$data/graphrag"
+refused 2 "tools/from-graphrag" -- $QUIPU -s "$work/g" index "$data/graphrag"
 if python3 -c 'import pyarrow' 2>/dev/null; then
     "$root/tools/from-graphrag" "$data/graphrag" "$work/set" 2>/dev/null
 else
@@ -91,21 +81,21 @@ P
 # broken, as a new user would have them
 cp -r "$data/lightrag" "$work/cut"
 rm "$work/cut/kv_store_text_chunks.json"
-refused "wanted LightRAG's passages beside its graph" -- $QUIPU -s "$work/b" index $made "$work/cut"
+refused 2 "wanted LightRAG's passages beside its graph" -- $QUIPU -s "$work/b" index $made "$work/cut"
 head -c 100 "$data/lightrag/kv_store_text_chunks.json" >"$work/cut/kv_store_text_chunks.json"
-refused "kv_store_text_chunks.json: no JSON at byte" -- $QUIPU -s "$work/b" index $made --strict -q "$work/cut"
+refused 2 "kv_store_text_chunks.json: no JSON at byte" -- $QUIPU -s "$work/b" index $made --strict -q "$work/cut"
 echo '[1]' >"$work/cut/kv_store_text_chunks.json"
-refused "wanted LightRAG's chunks" -- $QUIPU -s "$work/b" index $made --strict -q "$work/cut"
+refused 2 "wanted LightRAG's chunks" -- $QUIPU -s "$work/b" index $made --strict -q "$work/cut"
 cp "$data/lightrag/kv_store_text_chunks.json" "$work/cut"
 head -c 3000 "$data/lightrag/graph_chunk_entity_relation.graphml" >"$work/cut/graph_chunk_entity_relation.graphml"
-refused "the XML breaks off" -- $QUIPU -s "$work/b" index $made --strict -q "$work/cut"
+refused 2 "the XML breaks off" -- $QUIPU -s "$work/b" index $made --strict -q "$work/cut"
 mkdir "$work/two"
 cp "$data/hipporag/openie_results_ner_given-triples.json" "$work/two"
 cp "$data/hipporag/openie_results_ner_given-triples.json" "$work/two/openie_results_ner_other.json"
-refused "by several models" -- $QUIPU -s "$work/b" index $made "$work/two"
+refused 2 "by several models" -- $QUIPU -s "$work/b" index $made "$work/two"
 rm "$work/two/openie_results_ner_other.json"
 echo '{"docs": 3}' >"$work/two/openie_results_ner_given-triples.json"
-refused "wanted HippoRAG's extractions" -- $QUIPU -s "$work/b" index $made --strict -q "$work/two"
+refused 2 "wanted HippoRAG's extractions" -- $QUIPU -s "$work/b" index $made --strict -q "$work/two"
 echo '{"docs":[{"idx":"a","passage":"A text.","extracted_triples":[["x","y"],["x","y",3],["x","is","y"]]}]}' >"$work/two/openie_results_ner_given-triples.json"
 rm -rf "$work/b"
 out=$($QUIPU -s "$work/b" index $made "$work/two" 2>&1)

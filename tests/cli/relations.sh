@@ -5,8 +5,7 @@ export PYTHONPATH="$(cd "$(dirname "$0")/../servers" && pwd)"
 work=$(mktemp -d)
 server=
 trap 'kill $server 2>/dev/null || :; rm -rf "$work"' EXIT
-fail() { echo "FAILED: $*" >&2; exit 1; }
-has() { printf '%s' "$1" | grep -qF -- "$2" || fail "wanted '$2' in: $1"; }
+. "$(dirname "$0")/../refused.sh"
 cd "$work"
 mkdir notes
 echo 'Marie Curie was born in Warsaw. She lived in Paris with Pierre Curie.' >notes/a.txt
@@ -58,16 +57,10 @@ rm -rf s
 has "$($index --writer "$writer" notes)" "the writer was asked 2 times"
 $QUIPU stats -s s --json | grep -q '"contains"' || fail "mentions are there without relations"
 
-refused() { # EXIT TEXT COMMAND...
-    want=$1 text=$2 code=0
-    shift 2
-    "$@" >out 2>err || code=$?
-    [ $code = "$want" ] && grep -qF -- "$text" err || fail "exit $want and '$text' were wanted: $code $(cat err)"
-}
 serve key
-refused 5 "keys are read from the environment" $QUIPU index --embedder hash -q -o graph=text -o relations=writer -s k --writer "$writer" notes
-refused 5 "needs a writer" $QUIPU index --embedder hash -q -o graph=text -o relations=writer -s k notes
+refused 5 "keys are read from the environment" -- $QUIPU index --embedder hash -q -o graph=text -o relations=writer -s k --writer "$writer" notes
+refused 5 "needs a writer" -- $QUIPU index --embedder hash -q -o graph=text -o relations=writer -s k notes
 echo 'only {text}' >prompt.txt
-refused 2 "has no {entities}" $QUIPU index --embedder hash -q -o graph=text -o relations=writer -o relations_prompt=prompt.txt -s k --writer "$writer" notes
-refused 1 "--prices" $QUIPU index --dry-run --prices cheap notes
+refused 2 "has no {entities}" -- $QUIPU index --embedder hash -q -o graph=text -o relations=writer -o relations_prompt=prompt.txt -s k --writer "$writer" notes
+refused 1 "--prices" -- $QUIPU index --dry-run --prices cheap notes
 echo "relations by a writer: asked once, data is data"

@@ -5,8 +5,7 @@ export PYTHONPATH="$(cd "$(dirname "$0")/../servers" && pwd)"
 work=$(mktemp -d)
 server=
 trap 'kill $server 2>/dev/null || :; rm -rf "$work"' EXIT
-fail() { echo "FAILED: $*" >&2; exit 1; }
-has() { printf '%s' "$1" | grep -qF -- "$2" || fail "wanted '$2' in: $1"; }
+. "$(dirname "$0")/../refused.sh"
 cd "$work"
 mkdir notes
 for i in $(seq 1 40); do
@@ -83,16 +82,14 @@ has "$($index -q -s some notes)" "42 unchanged"
 # A writer that is gone is not asked forty times; stopped and killed runs go on.
 echo gone >how
 rm asked
-code=0
-$index -q -s gone notes >out 2>err || code=$?
-[ $code = 5 ] && [ "$(wc -l <err)" = 1 ] || fail "exit 5 and a line were wanted: $code $(cat err)"
+refused 5 "HTTP 400" -- $index -q -s gone notes
 [ "$(asked)" -lt 20 ] || fail "a writer that is gone was asked $(asked) times"
 echo slow >how
 rm asked
 for signal in INT KILL INT; do
     code=0
-    timeout -s $signal 1 $index -q -s gone notes >out 2>err || code=$?
-    [ $signal = KILL ] || has "$(cat err)" "what is done is kept"
+    timeout --foreground -s $signal 1 $index -q -s gone notes >out 2>err || code=$?
+    [ $signal = KILL ] || has "$(cat err)" "what is done is kept" # timeout would else interrupt twice, which ends at once
 done
 echo good >how
 has "$($index -q -s gone notes)" "answers were there"

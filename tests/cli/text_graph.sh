@@ -6,7 +6,7 @@ work=$(mktemp -d)
 server=
 trap 'kill $server 2>/dev/null || :; rm -rf "$work"' EXIT
 export QUIPU
-fail() { echo "FAILED: $*" >&2; exit 1; }
+. "$(dirname "$0")/../refused.sh"
 index="$QUIPU index --quiet --embedder hash -o graph=text"
 cd "$work"
 
