@@ -5,19 +5,22 @@
 
 Steps:
     index    each set with vectors of passages, entities, relations and triples
-    run      the methods that need no writer, over the same index, on all questions or --sample of them, drawn with a fixed seed
+    run      the methods that need no writer (or those of --methods), over the same index, on all questions or --sample of them, drawn with a
+             fixed seed
+    sweep    AGRAG's b and tau on the development half of hotpotqa-100, index and run for each pair
     tables   what docs/results.md shows, from bench/text.csv
 
-Sets: musique-100 (its OpenIE triples), musique-100-text and hotpotqa-100 (graphs drawn out of the texts, without a model); graphrag-bench-medical
-(the same; evidence recall of 150 questions, by question type). "... facts=embedded": each fact embedded by itself; "hotpotqa-100 b=1", "... tau=0.3":
-AGRAG's sweeps; these are run where they are named.
+Sets: musique-100 (its OpenIE triples), musique-100-text (without them) and hotpotqa-100 (graphs drawn out of the texts, without a model);
+graphrag-bench-medical (the same; evidence recall of 150 questions, by question type). "... facts=embedded": each fact embedded by itself; "hotpotqa-100
+b=1", "... tau=0.3": all questions at one setting; these are run where they are named.
 """
 import argparse
-import csv
 import json
 import pathlib
 import subprocess
 import sys
+
+import rows
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SEED = 1
@@ -25,9 +28,11 @@ TEXT = ["-o", "graph=text"]
 SETS = {"musique-100": ("musique-100", []), "musique-100-text": ("musique-100", TEXT), "hotpotqa-100": ("hotpotqa-100", TEXT),
         "graphrag-bench-medical": ("graphrag-bench-medical", TEXT)}
 MAIN = list(SETS)
-SWEEP = ["b=1", "b=2", "b=5", "tau=0.1", "tau=0.3", "tau=0.7", "tau=0.9"]
+ALONE = ["b=1", "b=2", "b=5", "tau=0.1", "tau=0.3", "tau=0.7", "tau=0.9"]
+SWEEP = {f"hotpotqa-100 dev b={b} tau={tau}": (b, tau) for b in (1, 2, 3, 5) for tau in (0.2, 0.3, 0.5, 0.7, 0.9)}
 SETS |= {f"{name} facts=embedded": (SETS[name][0], [*TEXT, "-o", "facts=embedded"]) for name in ("musique-100-text", "hotpotqa-100")}
-SETS |= {f"hotpotqa-100 {setting}": ("hotpotqa-100", [*TEXT, "-o", setting]) for setting in SWEEP}
+SETS |= {f"hotpotqa-100 {setting}": ("hotpotqa-100", [*TEXT, "-o", setting]) for setting in ALONE}
+SETS |= {name: ("hotpotqa-100", [*TEXT, "-o", f"b={b}", "-o", f"tau={tau}"]) for name, (b, tau) in SWEEP.items()}
 METRICS = ["-o", "metrics=recall@5,recall@10,ndcg@10"]
 EVIDENCE = {"graphrag-bench-medical": ["-o", "task=evidence", "-o", "by=question_type", "-k", 10, "--sample", 150]}
 METHODS = ["vector", "bm25", "hybrid", "naive", "agrag", "agrag:hybrid=false", "agrag:mcmi=false", "hipporag2", "fast-graphrag",
@@ -43,10 +48,19 @@ class Bench:
         self.args = args
 
     def store(self, name):
-        return pathlib.Path(self.args.work) / name
+        return pathlib.Path(self.args.work) / ("sweep" if name in SWEEP else name)
 
     def data(self, name):
-        return pathlib.Path(self.args.data) / SETS[name][0]
+        """A set's folder; of one whose graph is drawn out of its texts, without the triples that came with it."""
+        folder = pathlib.Path(self.args.data).resolve() / SETS[name][0]
+        if "-text" not in name:
+            return folder
+        plain = pathlib.Path(self.args.work) / f"{SETS[name][0]}.texts"
+        plain.mkdir(parents=True, exist_ok=True)
+        for file in folder.iterdir():
+            if file.name != "triples.tsv" and not (plain / file.name).exists():
+                (plain / file.name).symlink_to(file)
+        return plain
 
     def quipu(self, *command):
         print("+", " ".join(map(str, command))[:200], file=sys.stderr, flush=True)
@@ -56,38 +70,41 @@ class Bench:
         self.quipu("-s", self.store(name), "index", "-q", "--embedder", self.args.embedder, *SETS[name][1], self.data(name))
 
     def run(self, name):
-        sample = ["--sample", self.args.sample] if self.args.sample else []
-        report = json.loads(self.quipu("-s", self.store(name), "eval", self.data(name), "-q", "--json", "-m", ",".join(SWEPT if name.split()[-1] in SWEEP else METHODS),
+        sample = ["--sample", self.args.sample] if self.args.sample else ["-o", "split=dev"] if name in SWEEP else []
+        methods = self.args.methods or ",".join(SWEPT if name in SWEEP or name.split()[-1] in ALONE else METHODS)
+        report = json.loads(self.quipu("-s", self.store(name), "eval", self.data(name), "-q", "--json", "-m", methods,
                                        *EVIDENCE.get(name, METRICS), *sample, "--seed", SEED, "-o", "compare=none", "--bootstrap", 2000))
         self.keep(name, self.rows(name, report) + [r for g in report.get("groups", []) for r in self.rows(f"{name}: {g['value']}", g)])
 
+    def sweep(self, _):
+        """One store after the other in the same place: what a setting leaves as it is, is not embedded again."""
+        for name in SWEEP:
+            self.index(name)
+            self.run(name)
+
     def rows(self, name, report):
         """Of a report, or of a group of its questions."""
-        rows = []
+        found = []
         for m in report["methods"]:
             values = {k: (v["mean"], v["low"], v["high"]) for k, v in m["metrics"].items()}
             if self.args.times and "latency_ms" in m:
                 values.update({f"ms_{stage}_{p}": (v, None, None) for stage, of in m["latency_ms"].items() for p, v in of.items()})
-            rows += [dict(zip(COLUMNS, [name, m["name"], metric, *("" if x is None else f"{x:.4f}" for x in v), report["questions"],
-                                        self.args.embedder])) for metric, v in values.items()]
-        return rows
+            found += [dict(zip(COLUMNS, [name, m["name"], metric, *("" if x is None else f"{x:.4f}" for x in v), report["questions"],
+                                         self.args.embedder])) for metric, v in values.items()]
+        return found
 
-    def keep(self, name, rows):
-        path, kept = pathlib.Path(self.args.results), []
-        if path.exists():
-            kept = [r for r in csv.DictReader(open(path, newline="", encoding="utf-8")) if r["dataset"].split(":")[0] != name]
-        rows = sorted(kept + rows, key=lambda r: list(SETS).index(r["dataset"].split(":")[0]))
-        with open(path, "w", newline="", encoding="utf-8") as f:
-            out = csv.DictWriter(f, COLUMNS, lineterminator="\n")
-            out.writeheader()
-            out.writerows(rows)
+    def keep(self, name, made):
+        """In the order of the sets; a method's rows make way for its new ones."""
+        methods, sets = {r["method"] for r in made}, list(SETS)
+        rows.replace(self.args.results, COLUMNS, lambda r: r["dataset"].split(":")[0] == name and r["method"] in methods, made,
+                     lambda r: sets.index(r["dataset"].split(":")[0]))
 
 
 def tables(args, wanted):
-    rows = list(csv.DictReader(open(args.results, newline="", encoding="utf-8")))
-    value = {(r["dataset"], r["method"], r["metric"]): r for r in rows}
-    names = [s for s in wanted if s not in EVIDENCE and any(r["dataset"] == s for r in rows)]
-    methods = list(dict.fromkeys(r["method"] for r in rows if r["dataset"] in names))
+    all_rows = rows.read(args.results)
+    value = {(r["dataset"], r["method"], r["metric"]): r for r in all_rows}
+    names = [s for s in wanted if s not in EVIDENCE and any(r["dataset"] == s for r in all_rows)]
+    methods = list(dict.fromkeys(r["method"] for r in all_rows if r["dataset"] in names))
     print("recall@5 (95% interval), recall@10:\n\n| method | " + " | ".join(names) + " |\n| --- |" + " --- |" * len(names))
     for m in methods:
         cells = []
@@ -96,11 +113,11 @@ def tables(args, wanted):
             cells.append(f"{float(five['mean']):.3f} ({float(five['low']):.3f} to {float(five['high']):.3f}), {float(ten['mean']):.3f}" if five else "")
         print(f"| {m} | " + " | ".join(cells) + " |")
     for name in (s for s in wanted if s in EVIDENCE):
-        groups = list(dict.fromkeys(r["dataset"] for r in rows if r["dataset"].split(":")[0] == name))
-        size = {r["dataset"]: r["n"] for r in rows}
+        groups = list(dict.fromkeys(r["dataset"] for r in all_rows if r["dataset"].split(":")[0] == name))
+        size = {r["dataset"]: r["n"] for r in all_rows}
         print(f"\n{name}, evidence@5 (95% interval):\n\n| method | " +
               " | ".join(f"{g.partition(': ')[2] or 'all'} ({size[g]})" for g in groups) + " |\n| --- |" + " --- |" * len(groups))
-        for m in dict.fromkeys(r["method"] for r in rows if r["dataset"] in groups):
+        for m in dict.fromkeys(r["method"] for r in all_rows if r["dataset"] in groups):
             cells = [value[g, m, "evidence@5"] for g in groups]
             print(f"| {m} | " + " | ".join(f"{float(c['mean']):.3f} ({float(c['low']):.3f} to {float(c['high']):.3f})" for c in cells) + " |")
 
@@ -113,16 +130,17 @@ def main():
     p.add_argument("--results", default=str(ROOT / "bench" / "text.csv"))
     p.add_argument("--embedder", default="all-MiniLM-L6-v2")
     p.add_argument("--sample", type=int, default=0)
+    p.add_argument("--methods", help="these alone, as in quipu eval -m")
     p.add_argument("--times", action="store_true", help="milliseconds, too: on a machine that does nothing else")
     p.add_argument("steps", nargs="+", metavar="STEP|SET")
     args = p.parse_args()
     names = [s for s in args.steps if s in SETS] or MAIN
     steps = [s for s in args.steps if s not in SETS]
-    unknown = [s for s in steps if s not in ("index", "run", "tables")]
+    unknown = [s for s in steps if s not in ("index", "run", "sweep", "tables")]
     if unknown:
         sys.exit(f"text: no step or set '{unknown[0]}'")
     for step in steps:
-        for name in names if step != "tables" else []:
+        for name in [] if step == "tables" else names[:1] if step == "sweep" else names:
             getattr(Bench(args), step)(name)
         if step == "tables":
             tables(args, names)
