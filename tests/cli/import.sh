@@ -60,6 +60,12 @@ done
 refused 2 "tools/from-graphrag" -- $QUIPU -s "$work/g" index "$data/graphrag"
 if python3 -c 'import pyarrow' 2>/dev/null; then
     "$root/tools/from-graphrag" "$data/graphrag" "$work/set" 2>/dev/null
+    has "$(cat "$work/set/reports.jsonl")" '"_id": "report:0"'
+    "$root/tools/from-graphrag" --reports "$data/graphrag" "$work/told" 2>/dev/null
+    [ ! -e "$work/told/reports.jsonl" ] && grep -q '"report:0"' "$work/told/corpus.jsonl" || fail "--reports left the reports out"
+    [ "$(grep -c 'report:0$' "$work/told/mentions.tsv")" = "$(($(wc -l <"$work/told/nodes.csv") - 1))" ] || fail "a report of all entities mentions others"
+    $QUIPU -s "$work/told.s" index -q $made "$work/told" >/dev/null
+    has "$($QUIPU -s "$work/told.s" retrieve -q --embedder hash --json -m bm25 "who built the harbour")" 'report:0'
 else
     echo "no pyarrow: tools/from-graphrag is not run" >&2
     mkdir "$work/set"
