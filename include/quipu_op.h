@@ -124,6 +124,9 @@ typedef struct qp_view {
     qp_code (*adjacent)(void *, const qp_id *, uint32_t n, qp_walk, qp_adj *, qp_arena *, qp_err *);
     /* All edges of n nodes: row i as above, but a neighbour as often as an edge joins it, each with its edge. */
     qp_code (*incident)(void *, const qp_id *, uint32_t n, qp_walk, qp_adj *, qp_arena *, qp_err *);
+    /* The edges with both ends among n nodes, self-loops none, of the walk's types in whichever direction; ids of nodes
+     * rise, each once, and those of *m edges come rising. */
+    qp_code (*between)(void *, const qp_id *, uint32_t n, qp_walk, qp_id **edge, uint32_t *m, qp_arena *, qp_err *);
     /* The same as adjacent for the whole graph, without copying where the walk is all types both ways; without the edges. */
     qp_code (*arcs)(void *, qp_walk, qp_arcs *, qp_arena *, qp_err *);
     /* Of the graph of all types, both ways, not across. Arrays live as long as the view. */

@@ -159,6 +159,23 @@ static inline qp_code fake_incident(void *self, const qp_id *ids, uint32_t n, qp
     return QP_OK;
 }
 
+static inline qp_code fake_between(void *self, const qp_id *ids, uint32_t n, qp_walk w, qp_id **edge, uint32_t *m,
+                                   qp_arena *mem, qp_err *err)
+{
+    const fake_graph *g = self;
+    bool *in = qp_new(mem, bool, g->n);
+    (void)err;
+    for (uint32_t i = 0; i < n; i++)
+        in[ids[i]] = true;
+    *m = 0;
+    *edge = qp_new(mem, qp_id, g->m + 1u);
+    for (uint32_t e = 0; e < g->m; e++)
+        if (in[g->edge[e].from] && in[g->edge[e].to] && g->edge[e].from != g->edge[e].to &&
+            w.types >> g->edge[e].type & 1)
+            (*edge)[(*m)++] = e;
+    return QP_OK;
+}
+
 static inline qp_code fake_edge_link(void *self, const qp_id *ids, uint32_t n, qp_link *out, qp_err *err)
 {
     const fake_graph *g = self;
@@ -199,6 +216,7 @@ static inline void fake_ready(fake_graph *g)
                         .nodes = g->n,
                         .entity = g->n,
                         .incident = fake_incident,
+                        .between = fake_between,
                         .link = fake_edge_link,
                         .about = fake_about,
                         .edges = g->m,

@@ -50,20 +50,24 @@ static bool same_but_for_case(qp_str a, qp_str b)
     return n == m && n && !memcmp(x, y, n); /* long ones are the same as they stand, or not */
 }
 
-/* Entities alone, and of those the ones that may be returned. */
-static const uint64_t *entities_of(qp_query *q)
+/* Of the entities those that may be returned; *among stays null where all may. */
+static bool entities_of(qp_query *q, const uint64_t **among)
 {
     const qp_view *g = q->graph;
-    uint64_t *bits = qp_new(q->mem, uint64_t, g->nodes / 64 + 1);
     qp_id first = g->entity;
     uint32_t n = g->nodes - g->entity;
+    *among = NULL;
+    if (g->scope(g->self, q->scope, &first, &n, &q->err))
+        return false;
+    if (!q->allow && first == g->entity && n == g->nodes - g->entity)
+        return true;
+    uint64_t *bits = qp_new(q->mem, uint64_t, g->nodes / 64 + 1);
     if (!bits)
         qp_oom(&q->err);
-    if (!bits || g->scope(g->self, q->scope, &first, &n, &q->err))
-        return NULL;
-    for (qp_id v = first; v < first + n; v++)
+    for (qp_id v = first; bits && v < first + n; v++)
         if (qp_query_allows(q, v))
             bits[v / 64] |= UINT64_C(1) << (v % 64);
+    *among = bits;
     return bits;
 }
 
@@ -75,7 +79,7 @@ static qp_list search(qp_query *q, const char *index, qp_str text, uint32_t k, c
         probe.vector = qp_query_vector(q);
         probe.dim = q->graph->dim;
     }
-    if (q->err.code == QP_OK && among)
+    if (q->err.code == QP_OK)
         q->graph->search(q->graph->self, index, &probe, k, &found, q->mem, &q->err);
     return found;
 }
@@ -211,11 +215,11 @@ static void search_question(qp_query *q, const link_opt *o, const uint64_t *amon
 static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
 {
     starts *s = qp_new(q->mem, starts, 1);
-    const uint64_t *among = s ? entities_of(q) : NULL;
+    const uint64_t *among;
     (void)in, (void)n_in;
     if (!s)
         qp_oom(&q->err);
-    if (!among)
+    if (!s || !entities_of(q, &among))
         return (qp_set){0};
     for (uint32_t i = 0; i < q->n_entities && q->err.code == QP_OK; i++)
         take(s, find_name(q, q->entities[i], among), 1);
@@ -254,10 +258,10 @@ const qp_op qp_op_link = {
 qp_list qp_link_lines(qp_query *q, qp_str lines)
 {
     starts *s = qp_new(q->mem, starts, 1);
-    const uint64_t *among = s ? entities_of(q) : NULL;
+    const uint64_t *among;
     if (!s)
         qp_oom(&q->err);
-    if (!among)
+    if (!s || !entities_of(q, &among))
         return (qp_list){0};
     take_lines(q, lines, among, s);
     for (uint32_t i = 0; i < s->n; i++)

@@ -27,55 +27,62 @@ uint32_t qp_sub_place(const qp_sub *s, qp_id id)
     return at ? (uint32_t)(at - s->node) : QP_NO_PLACE;
 }
 
-typedef struct joint { /* an arc while they are sorted */
-    uint32_t from, to;
-    qp_id edge;
-} joint;
-
-static int by_row(const void *a, const void *b)
+/* Both ends' rows out of the edges, which rise: each edge goes to the lists of both its ends, and read again list by list,
+ * a node's neighbours come in order. */
+static bool lay_out(qp_query *q, qp_sub *s, const qp_id *ids, const qp_link *link, uint32_t m)
 {
-    const joint *x = a, *y = b;
-    if (x->from != y->from)
-        return x->from < y->from ? -1 : 1;
-    if (x->to != y->to)
-        return x->to < y->to ? -1 : 1;
-    return (x->edge > y->edge) - (x->edge < y->edge);
-}
-
-static bool lay_out(qp_query *q, qp_sub *s, const joint *joints, uint32_t n)
-{
-    uint64_t *start = qp_new(q->mem, uint64_t, (size_t)s->n + 1);
-    uint32_t *target = qp_new(q->mem, uint32_t, (size_t)n + 1);
-    qp_id *edge = qp_new(q->mem, qp_id, (size_t)n + 1);
-    if (!start || !target || !edge) {
+    uint64_t *start = qp_new(q->mem, uint64_t, (size_t)s->n + 1), *at = qp_new(q->mem, uint64_t, (size_t)s->n + 1);
+    uint32_t *from = qp_new(q->mem, uint32_t, m + 1u), *to = qp_new(q->mem, uint32_t, m + 1u);
+    uint32_t *list = qp_new(q->mem, uint32_t, 2 * (size_t)m + 1), *target = qp_new(q->mem, uint32_t, 2 * (size_t)m + 1);
+    qp_id *edge = qp_new(q->mem, qp_id, 2 * (size_t)m + 1);
+    if (!start || !at || !from || !to || !list || !target || !edge) {
         qp_oom(&q->err);
         return false;
     }
-    for (uint32_t i = 0; i < n; i++) {
-        start[joints[i].from + 1]++;
-        target[i] = joints[i].to;
-        edge[i] = joints[i].edge;
+    for (uint32_t e = 0; e < m; e++) {
+        from[e] = qp_sub_place(s, link[e].from);
+        to[e] = qp_sub_place(s, link[e].to);
+        start[from[e] + 1] += from[e] != to[e];
+        start[to[e] + 1] += from[e] != to[e];
     }
     for (uint32_t v = 0; v < s->n; v++)
         start[v + 1] += start[v];
+    memcpy(at, start, s->n * sizeof *at);
+    for (uint32_t e = 0; e < m; e++)
+        if (from[e] != to[e])
+            list[at[from[e]]++] = list[at[to[e]]++] = e;
+    memcpy(at, start, s->n * sizeof *at);
+    for (uint32_t v = 0; v < s->n; v++)
+        for (uint64_t i = start[v]; i < start[v + 1]; i++) {
+            uint32_t e = list[i], other = from[e] == v ? to[e] : from[e];
+            target[at[other]] = v;
+            edge[at[other]++] = ids[e];
+        }
     s->graph = (qp_csr){s->n, start, target, NULL};
     s->edge = edge;
     return true;
 }
 
+static const qp_link *links_of(qp_query *q, const qp_id *ids, uint32_t m)
+{
+    qp_link *link = qp_new(q->mem, qp_link, m + 1u);
+    if (!link)
+        qp_oom(&q->err);
+    return !link || q->graph->link(q->graph->self, ids, m, link, &q->err) ? NULL : link;
+}
+
 /* The edges given, and their ends as nodes. */
 static bool of_edges(qp_query *q, qp_set set, qp_sub *s)
 {
-    uint32_t n = 0, m = set.edges.n, joints = 0;
-    const qp_id *ids = qp_list_ids(q, set.edges);
+    uint32_t n = 0, m = set.edges.n;
+    qp_id *ids = (qp_id *)(uintptr_t)qp_list_ids(q, set.edges);
     qp_id *node = qp_new(q->mem, qp_id, set.nodes.n + 2 * (size_t)m + 1);
-    qp_link *link = qp_new(q->mem, qp_link, m + 1u);
-    joint *at = qp_new(q->mem, joint, 2 * (size_t)m + 1);
-    if (!ids || !node || !link || !at) {
+    if (ids && m)
+        qsort(ids, m, sizeof *ids, rising);
+    const qp_link *link = ids ? links_of(q, ids, m) : NULL;
+    if (!node)
         qp_oom(&q->err);
-        return false;
-    }
-    if (q->graph->link(q->graph->self, ids, m, link, &q->err))
+    if (!node || !link)
         return false;
     for (uint32_t i = 0; i < set.nodes.n; i++)
         node[n++] = set.nodes.at[i].id;
@@ -85,44 +92,22 @@ static bool of_edges(qp_query *q, qp_set set, qp_sub *s)
     }
     s->node = node;
     s->n = distinct(node, n);
-    for (uint32_t i = 0; i < m; i++) {
-        uint32_t from = qp_sub_place(s, link[i].from), to = qp_sub_place(s, link[i].to);
-        if (from == to)
-            continue;
-        at[joints++] = (joint){from, to, ids[i]};
-        at[joints++] = (joint){to, from, ids[i]};
-    }
-    if (joints)
-        qsort(at, joints, sizeof *at, by_row);
-    return lay_out(q, s, at, joints);
+    return lay_out(q, s, ids, link, m);
 }
 
-/* All edges between the nodes: rows of the view, what leads out of the set dropped. A walk with a direction gives an edge in
- * one row only, so both are asked for, and the walk's types decide. */
+/* All edges between the nodes that the walk's types let be, whichever way they point. */
 static bool of_nodes(qp_query *q, qp_set set, qp_walk walk, qp_sub *s)
 {
-    qp_adj adj = {0};
-    qp_id *node = (qp_id *)(uintptr_t)qp_list_ids(q, set.nodes);
+    qp_id *node = (qp_id *)(uintptr_t)qp_list_ids(q, set.nodes), *edge;
+    uint32_t m;
     if (!node)
         return false;
     s->node = node;
     s->n = distinct(node, set.nodes.n);
-    walk.direction = QP_BOTH;
-    if (q->graph->incident(q->graph->self, node, s->n, walk, &adj, q->mem, &q->err))
+    if (q->graph->between(q->graph->self, node, s->n, walk, &edge, &m, q->mem, &q->err))
         return false;
-    joint *at = qp_new(q->mem, joint, (size_t)adj.start[s->n] + 1);
-    uint32_t joints = 0;
-    if (!at) {
-        qp_oom(&q->err);
-        return false;
-    }
-    for (uint32_t i = 0; i < s->n; i++)
-        for (uint32_t j = adj.start[i]; j < adj.start[i + 1]; j++) {
-            uint32_t to = qp_sub_place(s, adj.node[j]);
-            if (to != QP_NO_PLACE)
-                at[joints++] = (joint){i, to, adj.edge[j]};
-        }
-    return lay_out(q, s, at, joints); /* rows rise as the view's do */
+    const qp_link *link = links_of(q, edge, m);
+    return link && lay_out(q, s, edge, link, m);
 }
 
 bool qp_sub_make(qp_query *q, qp_set set, qp_walk walk, qp_sub *s)

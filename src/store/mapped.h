@@ -130,6 +130,8 @@ qp_code qp_snapshot_heads(const qp_snapshot *, bool nodes, const qp_id *, uint32
 
 /* ---- walks, for the view ---- */
 qp_code qp_snapshot_adjacent(void *, const qp_id *, uint32_t n, qp_walk, qp_adj *, qp_arena *, qp_err *);
+qp_code qp_snapshot_between(void *, const qp_id *, uint32_t n, qp_walk, qp_id **edge, uint32_t *m, qp_arena *,
+                            qp_err *);
 qp_code qp_snapshot_incident(void *, const qp_id *, uint32_t n, qp_walk, qp_adj *, qp_arena *, qp_err *);
 qp_code qp_snapshot_degree(void *, const qp_id *, uint32_t n, qp_walk, uint32_t *out, qp_err *);
 qp_code qp_snapshot_arcs(void *, qp_walk, qp_arcs *, qp_arena *, qp_err *);

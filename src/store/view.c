@@ -114,6 +114,7 @@ void qp_view_of(qp_snapshot *s)
                         .heads = s->heads,
                         .head_dim = s->head_dim,
                         .incident = qp_snapshot_incident,
+                        .between = qp_snapshot_between,
                         .arcs = qp_snapshot_arcs,
                         .parts = qp_snapshot_parts,
                         .stops = qp_snapshot_stops,

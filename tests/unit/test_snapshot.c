@@ -58,6 +58,33 @@ static void neighbours_are_those_of_all_edges(void **state)
     qp_snapshot_close(s);
 }
 
+/* Of every k-th node. */
+static void edges_between_are_those_of_all_edges(void **state)
+{
+    qp_snapshot *s = make_snapshot(*state, &small);
+    const qp_view *view = qp_snapshot_view(s);
+    qp_arena *a = qp_arena_new();
+    const qp_walk walks[] = {{~0ull, QP_BOTH, true}, {0x5, QP_OUT, true}, {0, QP_BOTH, true}};
+    qp_id *ids = calloc(s->nodes, sizeof *ids), *edge;
+    for (size_t w = 0; w < sizeof walks / sizeof *walks; w++)
+        for (uint32_t k = 1; k < 20; k++) {
+            uint32_t n = 0, m, at = 0;
+            for (qp_id v = 0; v < s->nodes; v += k)
+                ids[n++] = v;
+            assert_int_equal(view->between(view->self, ids, n, walks[w], &edge, &m, a, NULL), QP_OK);
+            for (uint32_t e = 0; e < s->edges; e++)
+                if (s->edge_from[e] % k == 0 && s->edge_to[e] % k == 0 && s->edge_from[e] != s->edge_to[e] &&
+                    walks[w].types >> s->edge_type[e] & 1) {
+                    assert_true(at < m);
+                    assert_int_equal(edge[at++], e);
+                }
+            assert_int_equal(at, m);
+        }
+    free(ids);
+    qp_arena_free(a);
+    qp_snapshot_close(s);
+}
+
 static void says_what_it_was_made_of(void **state)
 {
     qp_snapshot *s = make_snapshot(*state, &small);
@@ -349,15 +376,11 @@ static void a_foreign_file_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        HOLDS(neighbours_are_those_of_all_edges),
-        HOLDS(says_what_it_was_made_of),
-        HOLDS(names_types_of_edges),
-        HOLDS(repeats_of_an_edge_are_one),
-        HOLDS(an_empty_one_is_whole),
-        HOLDS(a_flipped_bit_anywhere_is_found),
-        HOLDS(a_shorter_file_is_refused),
-        HOLDS(forged_numbers_do_no_harm),
-        HOLDS(a_file_cut_while_it_is_read_is_told),
+        HOLDS(neighbours_are_those_of_all_edges), HOLDS(edges_between_are_those_of_all_edges),
+        HOLDS(says_what_it_was_made_of),          HOLDS(names_types_of_edges),
+        HOLDS(repeats_of_an_edge_are_one),        HOLDS(an_empty_one_is_whole),
+        HOLDS(a_flipped_bit_anywhere_is_found),   HOLDS(a_shorter_file_is_refused),
+        HOLDS(forged_numbers_do_no_harm),         HOLDS(a_file_cut_while_it_is_read_is_told),
         HOLDS(a_foreign_file_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
