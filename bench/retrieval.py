@@ -31,7 +31,7 @@ DATASETS = {
     "cystic-fibrosis": {"edges": ["cites"]},
     "cacm": {"edges": ["cites", "*"]},
     "obliqa": {"edges": ["ref", "ref,parent", "*"], "sample": 60},
-    "scifact": {"edges": [], "sample": 25},
+    "scifact": {"edges": [], "sample": 100},
     "hotpotqa-100": {"edges": ["title_mention"]},
     "musique-100": {"edges": ["title_mention"]},
     "lacd": {"edges": ["mentions"], "sample": 20},
