@@ -95,6 +95,7 @@ typedef struct qp_index_report {
     uint64_t chunks_embedded;                 /* in this run */
     uint64_t chunks_weighed;                  /* in this run: learned terms made by a sparse encoder */
     uint64_t chunks_attended;                 /* in this run: outputs of attention heads */
+    uint64_t chunks_tokenised;                /* in this run: those whose tokens got vectors */
     uint64_t chunks_expanded;                 /* in this run: those the writer wrote questions for */
     uint64_t triples, entities;               /* read in this run, of knowledge graphs, or drawn out of texts */
     uint64_t writer_asked, writer_remembered; /* chunks the writer was asked about; whose answer was kept from before */

@@ -50,14 +50,23 @@ typedef struct qp_sparse { /* a text as terms that a model weights: ids rise, we
     uint32_t n;
 } qp_sparse;
 
+typedef struct qp_token_rows { /* vectors of a text's tokens, each of unit length, one after the other */
+    const float *at;
+    uint32_t n;
+} qp_token_rows;
+
 typedef struct qp_probe {   /* what is looked for */
     qp_str text;            /* for lexical indices */
     const float *vector;    /* for dense ones: dim floats, unit length */
     const qp_sparse *terms; /* for learned sparse ones */
     const float *head;      /* for attention heads: the question's output of one head, head_dim floats, ... */
     uint32_t head_number;   /* ... and which head */
+    const qp_token_rows
+        *tokens; /* for late interaction: of the question, token_dim floats each; centroids looked at for each, ... */
+    uint32_t probes, candidates; /* ... passages scored by centroids; 0: PLAID's for k (QP_PLAID_*) */
+    float threshold; /* a centroid that no token is as near to is left out of the first scores; 0: PLAID's */
     uint32_t dim;
-    bool exact;            /* dense: scan, do not use an approximate index */
+    bool exact;            /* dense, late interaction: scan, do not use an approximate index */
     const uint64_t *allow; /* bit per node: those a filter lets through; null: all */
     float k1, b;           /* BM25; 0 with 0: the defaults (1.2, .75) */
 } qp_probe;
@@ -113,9 +122,11 @@ typedef struct qp_view {
     uint32_t dim;             /* of node.dense; 0 = no vectors */
     uint32_t terms;           /* of node.splade: term ids are below it; 0 = no learned terms */
     uint32_t heads, head_dim; /* of node.head and edge.head; 0 = none */
+    uint32_t token_dim;       /* of node.colbert; 0 = no vectors of tokens */
     /* Best k of an index. "node.": passages, and entities where an index holds no passages; "entity.": entities alone.
      * "node.dense" (inner product of unit vectors), "node.bm25", "node.tfidf" (with the statistics of what is searched),
      * "node.doc2query" (BM25 over passages with the questions written for them),
+     * "node.colbert" (sum over the question's tokens of the nearest one's product, of passages alone),
      * "node.splade" (inner product of learned term weights, which are kept to 1/4096); of edges "edge.dense" (their type
      * as text), "triple.dense"; cosine of one attention head: "node.head" (entities, where there are any), "edge.head",
      * where the first edge of a type stands for its equals. Equals come in order of id. Fewer if fewer match; indices of
@@ -186,6 +197,7 @@ typedef struct qp_model {
     uint32_t dim, width;      /* of an embedding; of a latent */
     uint32_t heads, head_dim; /* of attend: query heads of the last layer, and floats of each; 0 without attend */
     uint32_t terms;           /* of weigh: ids are below it */
+    uint32_t token_dim;       /* of tokens; 0 without */
     uint32_t max_tokens;      /* longest input; what is longer is cut */
     uint32_t at_once;         /* calls of generate that may be under way together, of a service; 0: one */
     /* n x dim floats, unit length. Of a writer the mean over tokens of its last layer; null where it is a service. */
@@ -196,6 +208,9 @@ typedef struct qp_model {
      * tokens, or tokens cannot be told. */
     qp_code (*embed_spans)(void *, const qp_str *text, uint32_t n, const qp_text_span *, uint32_t m, float *out,
                            float *of_spans, qp_err *);
+    /* Vectors of each text's tokens, special ones too, of passages all but punctuation (ColBERT: Khattab, Zaharia, SIGIR 2020,
+     * 3.2): rows of token_dim floats in the arena. Null where tokens cannot be told. */
+    qp_code (*tokens)(void *, qp_role, const qp_str *text, uint32_t n, qp_token_rows *out, qp_arena *, qp_err *);
     /* GEAR's head vectors: the attention output of each head of the last layer, before the output projection. n x (heads x
      * head_dim) floats, heads end to end, not normalised. Of a decoder at the last token, of an encoder the mean over
      * tokens (GEAR, III-A, leaves it open). They are softmax(Q K^T / sqrt d) V: with grouped queries, heads that share V
@@ -232,14 +247,15 @@ typedef struct qp_query {
     qp_trained *trained;                                             /* null: nothing */
     const char *note; /* what who asks should know of the result, "untrained: ..."; null: nothing */
     qp_arena *mem;
-    qp_memo *memo;          /* null: the query makes one for itself */
-    qp_trace *trace;        /* null: nothing is traced */
-    qp_walk walk;           /* set by a method's `edges` and `direction` options */
-    const uint64_t *allow;  /* metadata filter: only these nodes may be returned or walked to; null: all */
-    const float *vector;    /* of text; made on first use by qp_query_vector */
-    const qp_sparse *terms; /* of text; made on first use by qp_query_terms */
-    const float *heads;     /* of text; made on first use by qp_query_heads */
-    double deadline;        /* qp_now_ms() after which operators stop; 0: none */
+    qp_memo *memo;               /* null: the query makes one for itself */
+    qp_trace *trace;             /* null: nothing is traced */
+    qp_walk walk;                /* set by a method's `edges` and `direction` options */
+    const uint64_t *allow;       /* metadata filter: only these nodes may be returned or walked to; null: all */
+    const float *vector;         /* of text; made on first use by qp_query_vector */
+    const qp_sparse *terms;      /* of text; made on first use by qp_query_terms */
+    const float *heads;          /* of text; made on first use by qp_query_heads */
+    const qp_token_rows *tokens; /* of text; made on first use by qp_query_tokens */
+    double deadline;             /* qp_now_ms() after which operators stop; 0: none */
     volatile const int *cancel;
     int threads;            /* that an operator may use at once, where others do not ask beside it; 0: one */
     const qp_str *entities; /* names that the question starts from, as given; link turns them into nodes */
@@ -305,6 +321,8 @@ qp_code qp_options_fill(const qp_op *, const qp_setting *, size_t n, void *opt, 
 const float *qp_query_vector(qp_query *);
 /* The outputs of the attention heads for the question (heads x head_dim of the view), made once; null after an error. */
 const float *qp_query_heads(qp_query *);
+/* The vectors of the query's tokens, made once; null after an error. */
+const qp_token_rows *qp_query_tokens(qp_query *);
 /* The query's learned terms, made once; null after an error. */
 const qp_sparse *qp_query_terms(qp_query *);
 

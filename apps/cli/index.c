@@ -37,6 +37,8 @@ static void tell(const cli *c, const qp_index_report *r)
         printf("\n%" PRIu64 " chunks weighed", r->chunks_weighed);
     if (r->chunks_attended)
         printf("\n%" PRIu64 " chunks attended to", r->chunks_attended);
+    if (r->chunks_tokenised)
+        printf("\n%" PRIu64 " chunks with vectors of tokens", r->chunks_tokenised);
     if (r->chunks_expanded)
         printf("\n%" PRIu64 " chunks were written questions for", r->chunks_expanded);
     printf("\n%" PRIu64 " chunks embedded; read %.1f s, embed %.1f s, publish %.1f s\n", r->chunks_embedded,

@@ -104,6 +104,10 @@ qp_code qp_index_stats(qp_index *index, char **json, qp_err *err)
     yyjson_mut_obj_add_str(doc, root, "sparse", !view->terms ? "none" : sparse ? sparse : "unknown");
     const char *expander = qp_snapshot_expander(snapshot);
     yyjson_mut_obj_add_str(doc, root, "doc2query", *expander ? expander : "none");
+    uint64_t tokens = 0, token_bytes = 0;
+    qp_snapshot_tokens(snapshot, &tokens, &token_bytes);
+    yyjson_mut_obj_add_uint(doc, root, "tokens", tokens);
+    yyjson_mut_obj_add_uint(doc, root, "token_bytes", token_bytes);
     yyjson_mut_obj_add_uint(doc, root, "snapshot", qp_snapshot_number(snapshot));
     yyjson_mut_obj_add_uint(doc, root, "bytes", bytes_in(qp_index_folder(index)));
     *json = code ? NULL : yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, NULL);

@@ -25,9 +25,10 @@ typedef struct qp_job { /* of qp_ingest, for all its sources */
     uint64_t done, total;
     double transaction; /* when it began; 0: none is open */
     qp_expander expander;
-    bool incomplete; /* part of a source could not be read: nothing of it counts as gone */
-    qp_map *broken;  /* hashes of files whose records cannot be told: what the store has of them stays */
-    uint64_t put;    /* documents in it */
+    qp_digest tokens; /* of what vectors of tokens are kept under; "" for none */
+    bool incomplete;  /* part of a source could not be read: nothing of it counts as gone */
+    qp_map *broken;   /* hashes of files whose records cannot be told: what the store has of them stays */
+    uint64_t put;     /* documents in it */
     struct qp_graph_file {
         const char *path;
         int kind; /* qp_triples_kind */

@@ -11,7 +11,7 @@
 #include "ingest/weave.h"
 #include "ingest/writing.h"
 
-enum { EMBED_BATCH = 128 }; /* texts between two commits: about two seconds of a core's work */
+enum { EMBED_BATCH = 128, TOKEN_BATCH = 32 }; /* texts between two commits: about two seconds of a core's work */
 
 static void begin_stage(qp_job *job, uint64_t total)
 {
@@ -139,6 +139,32 @@ static qp_code make_heads(qp_job *job, const qp_pending *p, const qp_str *text, 
     return code ? code : qp_store_heads(job->store, m->heads, m->head_dim, err);
 }
 
+static qp_code make_tokens(qp_job *job, const qp_pending *p, const qp_str *text, uint32_t n, qp_arena *mem, qp_err *err)
+{
+    const qp_model *m = job->embedder;
+    qp_token_rows *rows = qp_new(mem, qp_token_rows, n);
+    qp_code code = rows ? m->tokens(m->self, QP_PASSAGE, text, n, rows, mem, err) : qp_oom(err);
+    return code ? code : qp_store_tokens(job->store, job->tokens.hex, m->token_dim, p, n, rows, err);
+}
+
+/* Under which digest vectors of tokens are kept; "": there are to be none. */
+static qp_code choose_tokens(qp_job *job, qp_err *err)
+{
+    const qp_model *m = job->embedder;
+    job->tokens = (qp_digest){""};
+    if (strcmp(job->reading.tokens, "yes"))
+        return QP_OK;
+    if (!m || !m->tokens)
+        return qp_fail(
+            err, QP_MODEL,
+            "-o tokens=yes needs an embedder that gives vectors of tokens, one of ours with WordPiece tokens, and %s: "
+            "name one with --embedder, or leave it at no",
+            m ? m->name : "there is none");
+    const qp_str parts[] = {QP_STR("tokens 1"), qp_str_of(m->digest)};
+    job->tokens = qp_digest_parts(parts, 2);
+    return QP_OK;
+}
+
 struct expanding {
     qp_job *job;
     const qp_pending *pending;
@@ -190,8 +216,10 @@ static qp_code make_all(qp_job *job, qp_err *err)
                           EMBED_BATCH,   make_heads, &r->chunks_attended};
     const making questions = {QP_MADE_QUESTIONS,  "expand",        job->expander.digest,
                               asked_at_once(job), write_questions, &r->chunks_expanded};
+    const making tokens = {QP_MADE_TOKENS, "tokens", job->tokens.hex, TOKEN_BATCH, make_tokens, &r->chunks_tokenised};
     double began = qp_now_ms();
     qp_code code = make(job, &vectors, err);
+    code = code ? code : make(job, &tokens, err);
 
     job->report->seconds_embed = (qp_now_ms() - began) / 1e3;
     if (!code)
@@ -304,6 +332,7 @@ static qp_code start(qp_job *job, const qp_index_options *options, qp_err *err)
 
     code = code ? code : qp_reading_cutting(&job->reading, job->embedder, false, &job->files, err);
     code = code ? code : qp_reading_cutting(&job->reading, job->embedder, true, &job->records, err);
+    code = code ? code : choose_tokens(job, err);
     code = code ? code : qp_expander_open(job->store, &job->reading, job->writer, &job->expander, err);
     code = code ? code : qp_reading_keep(job->store, &job->reading, err);
     if (code)
@@ -380,7 +409,8 @@ qp_code qp_ingest_refresh(qp_store *store, qp_makers models, const qp_watch *wat
     bool complete = false;
     code = code ? code : qp_store_complete(store, &complete, err);
     if (!code && (!complete || models.embedder || models.sparse || models.attention)) {
-        code = qp_expander_open(store, &job.reading, job.writer, &job.expander, err);
+        code = choose_tokens(&job, err);
+        code = code ? code : qp_expander_open(store, &job.reading, job.writer, &job.expander, err);
         code = code ? code : make_all(&job, err);
     }
     code = code ? code : publish(&job, err);

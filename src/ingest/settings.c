@@ -51,6 +51,8 @@ static const qp_opt options[] = {
      QP_INT, OPTION(doc2query), "0", 0, 40, NULL},
     {"doc2query_prompt", "a file with {text} and {n}; not set: prompts/doc2query.txt", QP_TEXT,
      OPTION(doc2query_prompt), "", 0, 0, NULL},
+    {"tokens", "keep vectors of passages' tokens, in about two bits a dimension: -m colbert", QP_ENUM, OPTION(tokens),
+     "no", 0, 0, "no|yes"},
     {"partition", "keep communities of the graph: ppr and lego within=partition", QP_ENUM, OPTION(partition), "no", 0,
      0, "no|yes"},
     {"walks", "keep random walks on the graph: ppr engine=fora", QP_ENUM, OPTION(walks), "no", 0, 0, "no|yes"},
@@ -68,10 +70,26 @@ const qp_op *qp_ingest_options(void)
 
 qp_code qp_reading_load(qp_store *store, const qp_setting *given, size_t n, qp_reading *out, qp_arena *a, qp_err *err)
 {
-    static const char *const shared[] = {
-        "chunk", "chunk_size", "overlap",         "language",  "triples",          "names", "graph", "b",
-        "tau",   "er",         "spans",           "relations", "relations_prompt", "facts", "phi",   "partition",
-        "walks", "doc2query",  "doc2query_prompt"};
+    static const char *const shared[] = {"chunk",
+                                         "chunk_size",
+                                         "overlap",
+                                         "language",
+                                         "triples",
+                                         "names",
+                                         "graph",
+                                         "b",
+                                         "tau",
+                                         "er",
+                                         "spans",
+                                         "relations",
+                                         "relations_prompt",
+                                         "facts",
+                                         "phi",
+                                         "partition",
+                                         "walks",
+                                         "doc2query",
+                                         "doc2query_prompt",
+                                         "tokens"};
     enum { SHARED = sizeof shared / sizeof *shared };
     qp_setting *all = qp_new(a, qp_setting, n + SHARED);
     size_t m = 0;
@@ -118,6 +136,7 @@ qp_code qp_reading_keep(qp_store *store, const qp_reading *out, qp_err *err)
     code = code ? code : qp_store_set(store, "facts", out->facts, err);
     snprintf(number, sizeof number, "%lld", (long long)out->doc2query);
     code = code ? code : qp_store_set(store, "doc2query", number, err);
+    code = code ? code : qp_store_set(store, "tokens", out->tokens, err);
     code = code ? code : qp_store_set(store, "doc2query_prompt", out->doc2query_prompt, err);
     snprintf(number, sizeof number, "%lld", (long long)out->b);
     code = code ? code : qp_store_set(store, "b", number, err);

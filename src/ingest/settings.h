@@ -16,6 +16,7 @@ typedef struct qp_reading {
     const char *facts;                        /* "pooled", "embedded" */
     const char *doc2query_prompt;             /* a file, or "" */
     int64_t b, doc2query;
+    const char *tokens; /* "no", "yes" */
     double tau, phi;
 } qp_reading;
 

@@ -11,6 +11,6 @@ extern const qp_op qp_method_vector, qp_method_bm25, qp_method_tfidf, qp_method_
     qp_method_lego_7, qp_method_lego_8, qp_method_lego_9, qp_method_lego_10, qp_method_lego_11, qp_method_lego_12,
     qp_method_lego_13, qp_method_lego_14, qp_method_lego_15, qp_method_lego_16, qp_method_agrag, qp_method_hipporag2,
     qp_method_fast_graphrag, qp_method_naive, qp_method_lightrag, qp_method_pathrag, qp_method_graphrag;
-extern const qp_op qp_method_doc2query, qp_method_cg_rag, qp_method_clear, qp_method_spar;
+extern const qp_op qp_method_doc2query, qp_method_colbert, qp_method_cg_rag, qp_method_clear, qp_method_spar;
 
 #endif

@@ -1,4 +1,5 @@
 /* qp_model on our own encoder: embedders, cross-encoders, sparse encoders and attention heads of the BERT family. */
+#include <ctype.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -48,6 +49,8 @@ struct job {
     const qp_text_span *span;
     const uint32_t *spans_of; /* text i has [spans_of[i], spans_of[i + 1]) */
     float *of_spans;
+    const qp_str *text;    /* of passages whose punctuation is left out; or null */
+    qp_token_rows *tokens; /* each malloc'ed */
 };
 
 static qp_workspace *take_workspace(bert *b)
@@ -216,6 +219,60 @@ static qp_code bert_embed_spans(void *self, const qp_str *text, uint32_t n, cons
     j.cut.ids.words = true;
     qp_code code = run_texts(&j, QP_PASSAGE, text, n, err);
     free(spans_of);
+    return code;
+}
+
+/* ---- vectors of tokens ---- */
+
+/* A passage's marks stand for nothing that is asked about (ColBERT, 3.2). */
+static bool is_mark(const job *j, uint32_t text, uint32_t word)
+{
+    size_t prefix = j->b->passage_prefix.n;
+    return j->text && word != QP_NO_WORD && word >= prefix && ispunct((unsigned char)j->text[text].at[word - prefix]);
+}
+
+static qp_code take_tokens(job *j, size_t i, const float *rows, qp_err *err)
+{
+    const uint32_t width = j->b->model.token_dim;
+    for (uint32_t at = j->cut.batches[i]; at < j->cut.batches[i + 1]; at++) {
+        const uint32_t text = j->cut.order[at], n = j->cut.sequences[at].n,
+                       *word = j->cut.ids.word + j->cut.starts[text];
+        float *out = malloc((size_t)n * width * sizeof *out), *next = out;
+        if (!out)
+            return qp_oom(err);
+        for (uint32_t k = 0; k < n; k++, rows += width) {
+            if (is_mark(j, text, word[k]))
+                continue;
+            memcpy(next, rows, width * sizeof *rows);
+            qp_make_unit(next, width);
+            next += width;
+        }
+        j->tokens[text] = (qp_token_rows){out, (uint32_t)((size_t)(next - out) / width)};
+    }
+    return QP_OK;
+}
+
+static qp_code bert_tokens(void *self, qp_role role, const qp_str *text, uint32_t n, qp_token_rows *out, qp_arena *mem,
+                           qp_err *err)
+{
+    job j = {.b = self,
+             .pool = QP_POOL_NONE,
+             .take = take_tokens,
+             .text = role == QP_PASSAGE ? text : NULL,
+             .tokens = calloc((size_t)n + 1, sizeof *j.tokens)};
+    j.cut.ids.words = true;
+    qp_code code = j.tokens ? run_texts(&j, role, text, n, err) : qp_oom(err);
+    for (uint32_t i = 0; j.tokens && i < n; i++) {
+        size_t floats = (size_t)j.tokens[i].n * j.b->model.token_dim;
+        float *rows = code ? NULL : qp_new(mem, float, floats + 1);
+        if (rows)
+            memcpy(rows, j.tokens[i].at, floats * sizeof *rows);
+        else if (!code)
+            code = qp_oom(err);
+        out[i] = (qp_token_rows){rows, j.tokens[i].n};
+        free((void *)(uintptr_t)j.tokens[i].at);
+    }
+    free(j.tokens);
     return code;
 }
 
@@ -421,7 +478,11 @@ static qp_code read_purpose(bert *b, qp_purpose purpose, qp_err *err)
     b->pool = pooling == POOLING_CLS ? QP_POOL_FIRST : QP_POOL_MEAN;
     b->model.dim = qp_encoder_width(b->encoder);
     b->model.embed = bert_embed;
-    if (b->pool == QP_POOL_MEAN && !b->tokenizer.llama) /* llama.cpp's does not say where a token stands */
+    if (b->tokenizer.llama) /* llama.cpp's does not say where a token stands */
+        return QP_OK;
+    b->model.token_dim = b->model.dim;
+    b->model.tokens = bert_tokens;
+    if (b->pool == QP_POOL_MEAN)
         b->model.embed_spans = bert_embed_spans;
     return QP_OK;
 }

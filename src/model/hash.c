@@ -6,6 +6,7 @@
  * at a place by its hash; place 15: cosine of the two embeddings. Head: their sum. It is linear, so that a score of
  * mixed latents can be worked by hand.
  * Attention: 4 heads of 16, each made as an embedding of 16 is, by a hash of its own, and left at its length.
+ * Vectors of tokens: a direction for each term, numbers drawn from its hash.
  * Learned terms: 30,000 of them, each word is one (by its hash) and weighs 1 + ln of how often it stands there.
  */
 #include <math.h>
@@ -15,6 +16,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/random.h"
+#include "base/vector.h"
 #include "model/model.h"
 #include "text/terms.h"
 
@@ -78,6 +80,54 @@ static qp_code hash_embed_spans(void *self, const qp_str *text, uint32_t n, cons
         const qp_str part = qp_str_slice(text[span[i].text], span[i].from, span[i].to);
         code = hash_embed(self, QP_PASSAGE, &part, 1, of_spans + (size_t)i * dim, err);
     }
+    return code;
+}
+
+/* ---- vectors of tokens ---- */
+
+typedef struct rows {
+    float *next;
+    uint32_t dim;
+} rows;
+
+/* Dense, as those of a model are: each term its own direction. */
+static void add_row(void *self, qp_str term, size_t from, size_t to)
+{
+    (void)from, (void)to;
+    rows *r = self;
+    qp_random random = qp_random_seed(qp_hash64(term));
+    for (uint32_t j = 0; j < r->dim; j++)
+        r->next[j] = (float)(qp_random_unit(&random) + qp_random_unit(&random) - 1);
+    qp_make_unit(r->next, r->dim);
+    r->next += r->dim;
+}
+
+static void count_row(void *self, qp_str term, size_t from, size_t to)
+{
+    (void)term, (void)from, (void)to;
+    ++*(uint32_t *)self;
+}
+
+static qp_code hash_tokens(void *self, qp_role role, const qp_str *text, uint32_t n, qp_token_rows *out, qp_arena *mem,
+                           qp_err *err)
+{
+    const uint32_t dim = ((hashing *)self)->model.dim;
+    qp_terms *terms;
+    (void)role;
+    qp_code code = qp_terms_open(NULL, &terms, err);
+    if (code)
+        return code;
+    for (uint32_t i = 0; i < n && !code; i++) {
+        uint32_t found = 0;
+        qp_terms_each(terms, text[i], count_row, &found);
+        float *at = qp_new(mem, float, (size_t)found *dim + 1);
+        if (at)
+            qp_terms_each(terms, text[i], add_row, &(rows){at, dim});
+        else
+            code = qp_oom(err);
+        out[i] = (qp_token_rows){at, found};
+    }
+    qp_terms_close(terms);
     return code;
 }
 
@@ -282,6 +332,8 @@ qp_code qp_model_open_hash(uint32_t dim, qp_purpose purpose, qp_model **out, qp_
                           .head_dim = HEAD_DIM,
                           .embed = hash_embed,
                           .embed_spans = hash_embed_spans,
+                          .token_dim = dim,
+                          .tokens = hash_tokens,
                           .attend = hash_attend,
                           .latent = hash_latent,
                           .head = hash_head,

@@ -8,7 +8,7 @@ extern const qp_op qp_op_search, qp_op_fuse, qp_op_hop, qp_op_score, qp_op_reran
     qp_op_join, qp_op_minus, qp_op_top, qp_op_link, qp_op_ppr, qp_op_rwr, qp_op_induce, qp_op_paths, qp_op_beam,
     qp_op_vote, qp_op_blend, qp_op_judge, qp_op_ends, qp_op_balance, qp_op_gather, qp_op_steiner, qp_op_enrich,
     qp_op_relations, qp_op_units, qp_op_budget, qp_op_turns, qp_op_flow;
-extern const qp_op qp_op_lesegr, qp_op_ego, qp_op_concat, qp_op_facts, qp_op_summarise;
+extern const qp_op qp_op_maxsim, qp_op_lesegr, qp_op_ego, qp_op_concat, qp_op_facts, qp_op_summarise;
 extern const qp_op qp_op_repeat; /* a word of pipelines: it has a manual, and is run by them alone */
 
 typedef struct qp_search_opt { /* for callers that set more than qp_search does */
@@ -17,6 +17,39 @@ typedef struct qp_search_opt { /* for callers that set more than qp_search does 
     bool exact;
     double k1, b;
 } qp_search_opt;
+
+typedef struct qp_maxsim_opt {
+    int64_t probes, candidates;
+    double threshold;
+    bool exact;
+    int64_t k;
+} qp_maxsim_opt;
+
+/* Of an operator whose options begin with qp_maxsim_opt. */
+#define QP_MAXSIM_OPTIONS(type)                                                                                       \
+    {"probes", "centroids looked at for each of the question's tokens; 0: PLAID's, 1 up to 10 results, 2 to 100, 4",  \
+     QP_INT,   offsetof(type, probes),                                                                                \
+     "0",      0,                                                                                                     \
+     65536,    NULL},                                                                                                 \
+        {"candidates",                                                                                                \
+         "passages scored by all of their centroids, of which a quarter is unpacked; 0: PLAID's, 256, 1024, 4096",    \
+         QP_INT,                                                                                                      \
+         offsetof(type, candidates),                                                                                  \
+         "0",                                                                                                         \
+         0,                                                                                                           \
+         1e9,                                                                                                         \
+         NULL},                                                                                                       \
+        {"threshold",                                                                                                 \
+         "the first scores leave out centroids that no token of the question is as near to; 0: PLAID's, .5, .45, .4", \
+         QP_FLOAT,                                                                                                    \
+         offsetof(type, threshold),                                                                                   \
+         "0",                                                                                                         \
+         -1,                                                                                                          \
+         1,                                                                                                           \
+         NULL},                                                                                                       \
+    {                                                                                                                 \
+        "exact", "unpack all passages: no stages", QP_BOOL, offsetof(type, exact), "false", 0, 0, NULL                \
+    }
 
 typedef struct qp_ppr_opt { /* for callers that set more than qp_ppr_from does */
     int64_t top;

@@ -147,6 +147,33 @@ const float *qp_query_heads(qp_query *q)
     return q->heads;
 }
 
+static bool tokens_fit(qp_query *q)
+{
+    const qp_model *m = q->embedder;
+    if (!q->graph->token_dim)
+        qp_fail(&q->err, QP_MODEL, "the index has no vectors of tokens: index it again with -o tokens=yes");
+    else if (!m || !m->tokens || m->token_dim != q->graph->token_dim)
+        qp_fail(&q->err, QP_MODEL,
+                "vectors of tokens need the embedder that the index was made with, and %s: name it with --embedder",
+                m ? "this one makes others" : "there is none");
+    return q->err.code == QP_OK;
+}
+
+const qp_token_rows *qp_query_tokens(qp_query *q)
+{
+    if (q->err.code != QP_OK || q->tokens)
+        return q->err.code == QP_OK ? q->tokens : NULL;
+    if (!tokens_fit(q))
+        return NULL;
+    qp_token_rows *rows = qp_new(q->mem, qp_token_rows, 1);
+    double start = qp_now_ms();
+    qp_code code =
+        rows ? q->embedder->tokens(q->embedder->self, QP_QUERY, &q->text, 1, rows, q->mem, &q->err) : qp_oom(&q->err);
+    qp_trace_add_model_ms(q, "embed", qp_now_ms() - start);
+    q->tokens = code == QP_OK ? rows : NULL;
+    return q->tokens;
+}
+
 qp_walk qp_query_walk(qp_query *q, const char *edges, const char *direction)
 {
     qp_walk walk = q->walk;

@@ -296,12 +296,53 @@ static qp_code check_learned(const qp_snapshot *s, qp_err *err)
     return wrong ? damaged(s, QP_S_LEARNED, wrong, err) : QP_OK;
 }
 
+static qp_code check_lists(const qp_snapshot *s, qp_err *err)
+{
+    uint64_t blocks = 0;
+    const char *wrong = NULL;
+    uint32_t *tokens = calloc(s->entity + 1u, sizeof *tokens);
+    if (!tokens)
+        return qp_oom(err);
+    for (uint32_t c = 0; !wrong && c < s->centroids; c++) {
+        const qp_learned_entry *e = &s->centroid_list[c];
+        if (e->block != blocks)
+            wrong = "blocks are not in order";
+        else if (e->df)
+            wrong = check_term(&s->centroid_of, e->block, e->df, NULL, tokens, 0, &(uint32_t){0});
+        blocks += ((uint64_t)e->df + QP_BLOCK - 1) / QP_BLOCK;
+    }
+    for (uint32_t v = 0; !wrong && v < s->entity; v++)
+        wrong = tokens[v] == s->token_start[v + 1] - s->token_start[v] ? NULL : "a passage is listed with other tokens";
+    if (!wrong && blocks != s->info->centroid_blocks)
+        wrong = "there are more blocks than centroids have";
+    free(tokens);
+    return wrong ? damaged(s, QP_S_CENTROID_LISTS, wrong, err) : QP_OK;
+}
+
+static qp_code check_tokens(const qp_snapshot *s, qp_err *err)
+{
+    if (!s->token_dim)
+        return QP_OK;
+    if (s->token_start[0] || s->token_start[s->entity] != s->info->tokens)
+        return damaged(s, QP_S_TOKEN_START, "they do not cover the tokens", err);
+    for (uint32_t v = 0; v < s->entity; v++)
+        if (s->token_start[v] > s->token_start[v + 1])
+            return damaged(s, QP_S_TOKEN_START, "they do not rise", err);
+    for (uint64_t t = 0; t < s->info->tokens; t++)
+        if (s->token_centroid[t] >= s->centroids)
+            return damaged(s, QP_S_TOKEN_CENTROID, "a centroid does not exist", err);
+    for (size_t i = 0; i < (size_t)s->centroids * s->token_dim; i++)
+        if (!isfinite(s->centroid[i]))
+            return damaged(s, QP_S_CENTROIDS, "one holds what is no number", err);
+    return check_lists(s, err);
+}
+
 qp_code qp_snapshot_check(const qp_snapshot *s, qp_err *err)
 {
     static qp_code (*const checks[])(const qp_snapshot *,
                                      qp_err *) = {qp_snapshot_sums, check_documents, check_entities, check_edges,
                                                   check_rows,       check_said,      check_computed, check_vectors,
-                                                  check_ann,        check_postings,  check_learned};
+                                                  check_ann,        check_postings,  check_learned,  check_tokens};
     qp_code code = QP_OK;
     for (size_t i = 0; !code && i < sizeof checks / sizeof *checks; i++)
         code = checks[i](s, err);

@@ -43,7 +43,7 @@ typedef struct qp_document {
 } qp_document;
 
 /* What a model makes of a text: a vector (an embedder), learned terms (a sparse encoder), the outputs of its attention
- * heads, the questions it answers (a writer; of passages alone). */
-typedef enum qp_made { QP_MADE_VECTOR, QP_MADE_TERMS, QP_MADE_HEADS, QP_MADE_QUESTIONS } qp_made;
+ * heads, the questions it answers (a writer), vectors of its tokens (an embedder); the last two of passages alone. */
+typedef enum qp_made { QP_MADE_VECTOR, QP_MADE_TERMS, QP_MADE_HEADS, QP_MADE_QUESTIONS, QP_MADE_TOKENS } qp_made;
 
 #endif

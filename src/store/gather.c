@@ -207,6 +207,7 @@ qp_code qp_gather_all(qp_gathering *p, const char *path, qp_err *err)
                                                  .sparse = p->terms ? p->sparse.at : "",
                                                  .terms = p->terms,
                                                  .expander = p->expander.at,
+                                                 .token_dim = p->token_dim,
                                                  .attention = p->heads ? p->attention.at : "",
                                                  .heads = p->heads,
                                                  .head_dim = p->head_dim,

@@ -24,8 +24,9 @@ typedef struct qp_gathering {
     double began, told;
     uint32_t dim, terms; /* of vectors; ids of learned terms are below it */
     uint32_t heads, head_dim;
-    qp_str model, sparse, attention, expander; /* digests of those that made them */
-    qp_scratch *entities;                      /* qp_digest of the text of each; null: there is none */
+    uint32_t token_dim;
+    qp_str model, sparse, attention, expander, tokens; /* digests of those that made them */
+    qp_scratch *entities;                              /* qp_digest of the text of each; null: there is none */
     uint32_t first_entity;
 } qp_gathering;
 

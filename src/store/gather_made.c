@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "store/tokens.h"
 
 enum { MOST_TERMS = 1 << 24 }; /* of a sparse encoder's vocabulary; the largest have a quarter of a million */
 
@@ -86,6 +87,19 @@ static qp_code add_terms(void *ctx, sqlite3_stmt *stmt, qp_err *err)
     return put_terms(p, qp_truth_column(stmt, 0), err);
 }
 
+static qp_code add_tokens(void *ctx, sqlite3_stmt *stmt, qp_err *err)
+{
+    qp_gathering *p = ctx;
+    qp_str value = qp_truth_column(stmt, 0);
+    size_t bytes = qp_token_bytes(p->token_dim), head = sizeof p->token_dim;
+    if (value.n && (value.n < head || (value.n - head) % bytes || memcmp(value.at, &p->token_dim, head)))
+        return qp_fail(err, QP_STORE, "%s/truth.db: is damaged: tokens of %zu bytes among those of %u numbers",
+                       p->store->dir, value.n, p->token_dim);
+    qp_code code = value.n ? qp_maker_tokens(p->maker, value.at + head, (uint32_t)((value.n - head) / bytes), err)
+                           : qp_maker_tokens(p->maker, "", 0, err);
+    return code ? code : qp_gather_tell(p, NULL, false, err);
+}
+
 /* One more than the largest id of all terms, so that it is a function of what is there. */
 static qp_code count_terms(void *ctx, sqlite3_stmt *stmt, qp_err *err)
 {
@@ -160,6 +174,24 @@ static qp_code each_entity(qp_gathering *p, qp_str model, qp_code (*row)(qp_gath
     return code;
 }
 
+/* Of the first that are there. */
+static qp_code read_token_dim(qp_gathering *p, qp_err *err)
+{
+    sqlite3_stmt *stmt = qp_truth_use(p->store, "SELECT value FROM vector WHERE model = ? LIMIT 1", err);
+    if (!stmt)
+        return QP_STORE;
+    qp_truth_bind(stmt, 1, p->tokens);
+    int rc = sqlite3_step(stmt);
+    qp_str value = rc == SQLITE_ROW ? qp_truth_column(stmt, 0) : (qp_str){0};
+    if (value.n >= sizeof p->token_dim)
+        memcpy(&p->token_dim, value.at, sizeof p->token_dim);
+    qp_code code = rc == SQLITE_ROW || rc == SQLITE_DONE ? QP_OK : qp_truth_fail(p->store, err);
+    sqlite3_reset(stmt);
+    return !code && p->token_dim > UINT16_MAX
+               ? qp_fail(err, QP_STORE, "%s/truth.db: is damaged: tokens of %u numbers", p->store->dir, p->token_dim)
+               : code;
+}
+
 static qp_code read_dim(qp_store *s, qp_str model, uint32_t *dim, qp_err *err)
 {
     sqlite3_stmt *stmt = qp_truth_use(s, "SELECT length(value) FROM vector WHERE model = ? LIMIT 1", err);
@@ -200,7 +232,9 @@ qp_code qp_gather_made(qp_gathering *p, qp_err *err)
         code = each_entity(p, p->sparse, put_terms, err);
     if (!code && p->heads)
         code = each_made(p, p->attention, add_heads, err);
-    return !code && p->heads ? each_entity(p, p->attention, put_heads, err) : code;
+    if (!code && p->heads)
+        code = each_entity(p, p->attention, put_heads, err);
+    return !code && p->token_dim ? each_made(p, p->tokens, add_tokens, err) : code;
 }
 
 /* The shape of what the heads gave: "heads x head_dim", kept when they were made. */
@@ -230,6 +264,10 @@ qp_code qp_gather_shape(qp_gathering *p, qp_arena *a, qp_err *err)
         code = qp_state_get(s, "attention", &p->attention, a, err);
     if (!code)
         code = qp_state_get(s, "questions", &p->expander, a, err);
+    if (!code)
+        code = qp_state_get(s, "tokens", &p->tokens, a, err);
+    if (!code && p->tokens.n)
+        code = read_token_dim(p, err);
     if (!code)
         code = read_dim(s, p->model, &p->dim, err);
     if (!code && p->sparse.n)

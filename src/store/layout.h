@@ -10,7 +10,7 @@
 
 #define QP_SNAPSHOT_MAGIC "quipu\n\x1a" /* with its NUL 8 bytes; a transfer that changes line ends breaks it */
 
-enum { QP_SNAPSHOT_VERSION = 7, QP_SECTION_ALIGN = 64, QP_BLOCK = 128 /* postings a block */, QP_IMPACT = 4096 };
+enum { QP_SNAPSHOT_VERSION = 8, QP_SECTION_ALIGN = 64, QP_BLOCK = 128 /* postings a block */, QP_IMPACT = 4096 };
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "snapshots are read where they are mapped: little endian machines only"
@@ -51,18 +51,25 @@ typedef enum qp_section {
     QP_S_LEARNED,          /* qp_learned_entry x learned: terms of a sparse encoder, by its ids; empty without one */
     QP_S_LEARNED_BLOCKS,   /* qp_block_entry, by term; what stands as tf is the weight in 1 / QP_IMPACT */
     QP_S_LEARNED_POSTINGS, /* bytes */
-    QP_S_TYPE_VECTORS,     /* f32 x types x dim: of a relation's name; empty where the graph has no triples */
-    QP_S_TRIPLE_VECTORS,   /* f32 x edges x dim: of "head -> relation -> tail", zeros for other edges; may be empty */
-    QP_S_HEAD_CODES,       /* i8 x nodes x heads x head_dim: attention heads' outputs / scale; empty without them */
-    QP_S_HEAD_SCALES,      /* f32 x nodes x heads; 0: the node has none */
-    QP_S_TYPE_HEADS,       /* f32 x types x heads x head_dim: of a relation's name */
-    QP_S_SAID_EDGE,        /* u32 x said: edges of which something is said, rising */
-    QP_S_SAID,             /* qp_ref x said: what */
-    QP_S_PART,             /* u32 x nodes: communities (store/precompute.h); empty unless they were asked for */
-    QP_S_PART_START,       /* u32 x (parts + 1) */
-    QP_S_PART_MEMBER,      /* u32 x nodes */
-    QP_S_WALKS,            /* u64 x (nodes + 1): walks (graph/ppr.h); empty unless they were asked for */
-    QP_S_WALK_STOPS,       /* u32 x walk_stops */
+    QP_S_TOKEN_START, /* u64 x (passages + 1): tokens of a passage (store/tokens.h); empty unless they were asked for */
+    QP_S_TOKEN_CENTROID,    /* u16 x tokens: the nearest */
+    QP_S_TOKEN_RESIDUAL,    /* bytes: what is missing to it, two bits a dimension (codec.h) */
+    QP_S_CENTROIDS,         /* f32 x centroids x token_dim */
+    QP_S_CENTROID_LISTS,    /* qp_learned_entry x centroids: passages with a token there */
+    QP_S_CENTROID_BLOCKS,   /* qp_block_entry; what stands as tf is how many */
+    QP_S_CENTROID_POSTINGS, /* bytes */
+    QP_S_TYPE_VECTORS,      /* f32 x types x dim: of a relation's name; empty where the graph has no triples */
+    QP_S_TRIPLE_VECTORS,    /* f32 x edges x dim: of "head -> relation -> tail", zeros for other edges; may be empty */
+    QP_S_HEAD_CODES,        /* i8 x nodes x heads x head_dim: attention heads' outputs / scale; empty without them */
+    QP_S_HEAD_SCALES,       /* f32 x nodes x heads; 0: the node has none */
+    QP_S_TYPE_HEADS,        /* f32 x types x heads x head_dim: of a relation's name */
+    QP_S_SAID_EDGE,         /* u32 x said: edges of which something is said, rising */
+    QP_S_SAID,              /* qp_ref x said: what */
+    QP_S_PART,              /* u32 x nodes: communities (store/precompute.h); empty unless they were asked for */
+    QP_S_PART_START,        /* u32 x (parts + 1) */
+    QP_S_PART_MEMBER,       /* u32 x nodes */
+    QP_S_WALKS,             /* u64 x (nodes + 1): walks (graph/ppr.h); empty unless they were asked for */
+    QP_S_WALK_STOPS,        /* u32 x walk_stops */
     QP_SECTIONS
 } qp_section;
 
@@ -98,9 +105,11 @@ typedef struct qp_info {
     uint64_t coded;                        /* 1: CODES and SCALES are there */
     uint64_t ann_m, ann_rows;              /* neighbours a layer (0: no ann), rows of ANN_LINKS */
     uint64_t ann_entry[2]; /* where a search starts among passages, among entities; UINT32_MAX: no ann there */
-    uint64_t learned, learned_blocks; /* terms of the sparse encoder, blocks of their postings */
-    uint64_t heads, head_dim;         /* of the attention vectors; 0: there are none */
-    uint64_t said, parts, walk_stops; /* 0: there are none */
+    uint64_t learned, learned_blocks;                       /* terms of the sparse encoder, blocks of their postings */
+    uint64_t heads, head_dim;                               /* of the attention vectors; 0: there are none */
+    uint64_t tokens, token_dim, centroids, centroid_blocks; /* token_dim 0: there are none */
+    float token_value[4];                                   /* what a residual's two bits stand for */
+    uint64_t said, parts, walk_stops;                       /* 0: there are none */
     double walk_alpha, walk_epsilon;
     qp_ref embedder, language, sparse, attention, expander; /* expander.n = 0: nothing was expanded */
 } qp_info;
@@ -146,7 +155,7 @@ typedef struct qp_block_entry {
 
 _Static_assert(sizeof(qp_head) == 32 && sizeof(qp_toc_entry) == 24 && sizeof(qp_document_entry) == 120 &&
                    sizeof(qp_node_entry) == 56 && sizeof(qp_term_entry) == 32 && sizeof(qp_block_entry) == 24 &&
-                   sizeof(qp_info) == 344 && sizeof(qp_learned_entry) == 16,
+                   sizeof(qp_info) == 392 && sizeof(qp_learned_entry) == 16,
                "no hidden padding in a file");
 
 #endif

@@ -13,6 +13,7 @@
 #include "store/precompute.h"
 #include "store/store.h"
 #include "store/synonyms.h"
+#include "store/tokens.h"
 
 struct kept { /* a string that was put last, and where */
     qp_buf is;
@@ -36,6 +37,7 @@ struct qp_maker {
     float *head_scales;
     int8_t *head_code; /* of one node */
     qp_inverted *learned;
+    qp_token_maker *tokens;    /* null without */
     uint32_t weighed;          /* nodes whose terms were given */
     uint32_t entities, shared; /* those of the scope "" */
 };
@@ -68,7 +70,10 @@ qp_code qp_maker_open(const char *path, const qp_maker_options *o, qp_maker **ou
     qp_code code = m->learned && copy ? qp_lexicon_new(o->language, &m->lexicon, err) : qp_oom(err);
     if (!code && o->expander && *o->expander)
         code = qp_lexicon_new(o->language, &m->expanded, err);
-    code = code ? code : qp_links_open(dirname(copy), o->memory, &m->links, err);
+    char *folder = copy ? dirname(copy) : NULL;
+    code = code ? code : qp_links_open(folder, o->memory, &m->links, err);
+    if (!code && o->token_dim)
+        code = qp_token_maker_open(folder, o->token_dim, &m->tokens, err);
     code = code ? code : qp_writer_open(path, &m->file, err);
     free(copy);
     if (code) {
@@ -82,6 +87,7 @@ qp_code qp_maker_open(const char *path, const qp_maker_options *o, qp_maker **ou
     m->info.learned = o->terms;
     m->info.attention = keep(m, qp_str_of(o->attention ? o->attention : ""), NULL);
     m->info.expander = keep(m, qp_str_of(o->expander ? o->expander : ""), NULL);
+    m->info.token_dim = o->token_dim;
     m->info.heads = o->heads;
     m->info.head_dim = o->head_dim;
     qp_writer_begin(m->file, QP_S_TEXTS);
@@ -231,6 +237,13 @@ qp_code qp_maker_terms(qp_maker *m, const qp_sparse *terms, qp_err *err)
     return QP_OK;
 }
 
+qp_code qp_maker_tokens(qp_maker *m, const char *vectors, uint32_t n, qp_err *err)
+{
+    if (!m->tokens || qp_token_maker_passages(m->tokens) >= m->info.nodes - m->entities)
+        return qp_fail(err, QP_BUG, "snapshot: tokens of more than its passages");
+    return qp_token_maker_add(m->tokens, vectors, n, err);
+}
+
 /* Each head has a scale of its own: their outputs differ in size, and size is part of the vote. */
 qp_code qp_maker_heads(qp_maker *m, const float *v, qp_err *err)
 {
@@ -358,6 +371,15 @@ static qp_code write_learned(qp_maker *m, qp_err *err)
     return oom ? qp_oom(err) : QP_OK;
 }
 
+static qp_code write_tokens(qp_maker *m, qp_err *err)
+{
+    if (!m->tokens)
+        return QP_OK;
+    if (qp_token_maker_passages(m->tokens) < m->info.entity)
+        return qp_fail(err, QP_BUG, "snapshot: tokens of %u of its passages", qp_token_maker_passages(m->tokens));
+    return qp_token_maker_write(m->tokens, m->options.cancel, m->file, &m->info, err);
+}
+
 static qp_code write_ann(qp_maker *m, qp_err *err)
 {
     qp_ann ann;
@@ -412,6 +434,7 @@ static void release(qp_maker *m)
     qp_lexicon_free(m->expanded);
     qp_links_free(m->links);
     qp_inverted_free(m->learned);
+    qp_token_maker_free(m->tokens);
     qp_buf_free(&m->name);
     qp_buf_free(&m->last_key.is);
     qp_buf_free(&m->last_title.is);
@@ -453,6 +476,8 @@ qp_code qp_maker_finish(qp_maker *m, qp_err *err)
         code = qp_lexicon_write(m->expanded, &qp_lexical_expanded, m->info.entity, m->file, &m->info.expanded, err);
     if (!code)
         code = write_learned(m, err);
+    if (!code)
+        code = write_tokens(m, err);
     if (!code)
         code = write_all_made(m, err);
     if (code) {

@@ -25,6 +25,7 @@ typedef struct qp_maker_options {
     uint32_t ann_from;     /* nodes from which an approximate index is built; 0: QP_ANN_FROM */
     const char *attention; /* digest of the model the heads' outputs are from; null or "" for none */
     uint32_t heads, head_dim; /* 0: none will be given */
+    uint32_t token_dim;       /* of vectors of tokens; 0: none will be given */
     bool triples;             /* are there vectors of triples? */
     /* As the file is finished: what was made (a vector, heads) of a relation's name, or of a triple's text. *found false:
      * nothing. Null: there is nothing. */
@@ -54,6 +55,8 @@ qp_code qp_maker_vector(qp_maker *, const float *, qp_err *);
 qp_code qp_maker_terms(qp_maker *, const qp_sparse *, qp_err *);
 /* heads x head_dim floats, or null for a node without. */
 qp_code qp_maker_heads(qp_maker *, const float *, qp_err *);
+/* The next passage's tokens (qp_token_bytes each, store/tokens.h), for each passage. */
+qp_code qp_maker_tokens(qp_maker *, const char *vectors, uint32_t n, qp_err *);
 /* Writes the rest; the file then lies at its path, not yet synced. Frees the maker, also on failure. */
 qp_code qp_maker_finish(qp_maker *, qp_err *);
 void qp_maker_drop(qp_maker *); /* instead of finish: removes the file; takes null */

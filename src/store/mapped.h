@@ -65,8 +65,13 @@ struct qp_snapshot {
     const qp_ref *said;
     const uint64_t *walk;
     qp_lexical texts, expanded; /* expanded.length is null where nothing was */
-    const qp_learned_entry *learned;
-    qp_postings learned_of;
+    const qp_learned_entry *learned, *centroid_list;
+    qp_postings learned_of, centroid_of;
+    uint32_t token_dim, centroids; /* token_dim 0: no vectors of tokens */
+    const uint64_t *token_start;
+    const uint16_t *token_centroid;
+    const uint8_t *token_residual;
+    const float *centroid;
     char *embedder, *language, *sparse, *attention, *expander;
     bool arcs_seen, parts_seen, walks_seen; /* BOTH, PART, WALKS were looked at */
     qp_view view;
@@ -115,6 +120,7 @@ qp_code qp_snapshot_lexical(qp_snapshot *, const qp_lexical *, qp_range, const q
                             qp_list *, qp_arena *, qp_err *);
 qp_code qp_snapshot_learned(const qp_snapshot *, qp_range, const qp_probe *, uint32_t k, qp_list *, qp_arena *,
                             qp_err *);
+qp_code qp_snapshot_late(const qp_snapshot *, qp_range, const qp_probe *, uint32_t k, qp_list *, qp_arena *, qp_err *);
 /* Walks the ann links from `entry` to about the best `width` nodes by the codes' product; QP_STORE if they are damaged. */
 struct qp_best;
 qp_code qp_snapshot_ann(const qp_snapshot *, qp_id entry, const int8_t *query, float scale, struct qp_best *,

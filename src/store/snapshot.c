@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/shelf.h"
+#include "store/codec.h"
 #include "store/mapped.h"
 
 static const char *const section_names[QP_SECTIONS] = {
@@ -42,6 +43,13 @@ static const char *const section_names[QP_SECTIONS] = {
     "learned",
     "learned.blocks",
     "learned.postings",
+    "token.start",
+    "token.centroid",
+    "token.residual",
+    "centroids",
+    "centroid.lists",
+    "centroid.blocks",
+    "centroid.postings",
     "type.vectors",
     "triple.vectors",
     "head.codes",
@@ -141,6 +149,13 @@ static uint64_t size_wanted(const qp_info *i, qp_section section)
     case QP_S_EXPANDED_LENGTHS: return i->expander.n ? i->nodes * 4 : 0;
     case QP_S_LEARNED: return i->learned * sizeof(qp_learned_entry);
     case QP_S_LEARNED_BLOCKS: return i->learned_blocks * sizeof(qp_block_entry);
+    case QP_S_TOKEN_START: return i->token_dim ? (i->entity + 1) * 8 : 0;
+    case QP_S_TOKEN_CENTROID: return i->tokens * 2;
+    case QP_S_TOKEN_RESIDUAL: return i->tokens * qp_codec_bytes((uint32_t)i->token_dim);
+    case QP_S_CENTROIDS: return i->centroids * i->token_dim * 4;
+    case QP_S_CENTROID_LISTS: return i->centroids * sizeof(qp_learned_entry);
+    case QP_S_CENTROID_BLOCKS: return i->centroid_blocks * sizeof(qp_block_entry);
+    case QP_S_CENTROID_POSTINGS:
     case QP_S_TEXTS:
     case QP_S_STRINGS:
     case QP_S_POSTINGS:
@@ -160,10 +175,12 @@ static bool counts_fit(const qp_info *i)
 {
     return i->documents < UINT32_MAX && i->nodes < UINT32_MAX && i->edges < UINT32_MAX && i->types < UINT32_MAX &&
            lexical_fits(&i->texts) && lexical_fits(&i->expanded) && i->learned < UINT32_MAX &&
-           i->learned_blocks < UINT32_MAX && i->dim <= UINT16_MAX && i->coded <= 1 && i->entity <= i->nodes &&
-           i->arcs <= 2 * (uint64_t)UINT32_MAX && i->type_vectors <= 1 && i->triple_vectors <= 1 && i->heads <= 1024 &&
-           i->head_dim <= 4096 && i->said <= i->edges && i->parts <= i->nodes && i->walk_stops < (UINT64_C(1) << 48) &&
-           i->ann_m <= 1024 && i->ann_rows < UINT32_MAX && (!i->ann_m || i->coded) && (i->ann_m || !i->ann_rows);
+           i->learned_blocks < UINT32_MAX && i->tokens < (UINT64_C(1) << 40) && i->token_dim <= UINT16_MAX &&
+           i->centroids <= 1 << 16 && i->centroid_blocks < UINT32_MAX && (i->token_dim || !i->tokens) &&
+           i->dim <= UINT16_MAX && i->coded <= 1 && i->entity <= i->nodes && i->arcs <= 2 * (uint64_t)UINT32_MAX &&
+           i->type_vectors <= 1 && i->triple_vectors <= 1 && i->heads <= 1024 && i->head_dim <= 4096 &&
+           i->said <= i->edges && i->parts <= i->nodes && i->walk_stops < (UINT64_C(1) << 48) && i->ann_m <= 1024 &&
+           i->ann_rows < UINT32_MAX && (!i->ann_m || i->coded) && (i->ann_m || !i->ann_rows);
 }
 
 static qp_code check_sections(qp_snapshot *s, qp_err *err)
@@ -245,6 +262,14 @@ static void point_into(qp_snapshot *s)
                                &s->info->expanded};
     s->learned = section(s, QP_S_LEARNED);
     s->learned_of = postings(s, QP_S_LEARNED_BLOCKS, s->info->learned_blocks, QP_S_LEARNED_POSTINGS);
+    s->token_dim = (uint32_t)s->info->token_dim;
+    s->centroids = (uint32_t)s->info->centroids;
+    s->token_start = section(s, QP_S_TOKEN_START);
+    s->token_centroid = section(s, QP_S_TOKEN_CENTROID);
+    s->token_residual = section(s, QP_S_TOKEN_RESIDUAL);
+    s->centroid = section(s, QP_S_CENTROIDS);
+    s->centroid_list = section(s, QP_S_CENTROID_LISTS);
+    s->centroid_of = postings(s, QP_S_CENTROID_BLOCKS, s->info->centroid_blocks, QP_S_CENTROID_POSTINGS);
     s->said_edge = section(s, QP_S_SAID_EDGE);
     s->said = section(s, QP_S_SAID);
     s->part = section(s, QP_S_PART);
@@ -467,6 +492,14 @@ void qp_snapshot_document_nodes(const qp_snapshot *s, uint32_t document, qp_id *
         *first = d->first;
         *n = d->n;
     }
+}
+
+void qp_snapshot_tokens(const qp_snapshot *s, uint64_t *n, uint64_t *bytes)
+{
+    *n = s->info->tokens;
+    *bytes = 0;
+    for (int i = QP_S_TOKEN_START; i <= QP_S_CENTROID_POSTINGS; i++)
+        *bytes += s->toc[i].bytes;
 }
 
 const char *qp_snapshot_expander(const qp_snapshot *s)

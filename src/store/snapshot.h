@@ -39,7 +39,9 @@ const char *qp_snapshot_embedder(const qp_snapshot *);  /* digest of the model t
 const char *qp_snapshot_sparse(const qp_snapshot *);    /* the same of node.splade */
 const char *qp_snapshot_attention(const qp_snapshot *); /* the same of node.head and edge.head */
 const char *qp_snapshot_expander(const qp_snapshot *);  /* ... of what wrote the questions of node.doc2query */
-uint32_t qp_snapshot_entities(const qp_snapshot *);     /* nodes of a knowledge graph, the last ones */
+/* Vectors of tokens, and the bytes that they and their centroids take. */
+void qp_snapshot_tokens(const qp_snapshot *, uint64_t *n, uint64_t *bytes);
+uint32_t qp_snapshot_entities(const qp_snapshot *); /* nodes of a knowledge graph, the last ones */
 uint64_t qp_snapshot_number(const qp_snapshot *);
 /* "year >= 2001 and lang = 'en' and title ~ 'graph'": nodes whose document passes, one bit each, in the arena. */
 qp_code qp_snapshot_where(const qp_snapshot *, const char *expression, const uint64_t **allow, qp_arena *, qp_err *);

@@ -105,6 +105,10 @@ qp_code qp_store_vectors(qp_store *, const char *model, uint32_t dim, const qp_p
 /* Of one passage, a line each; `model` is the digest of all that they depend on: writer, prompt, how many. */
 qp_code qp_store_questions(qp_store *, const char *model, const qp_pending *, qp_str questions, qp_err *);
 
+/* Of each text's tokens; `model` is the digest of the embedder and of what is kept. Each number takes a byte. */
+qp_code qp_store_tokens(qp_store *, const char *model, uint32_t dim, const qp_pending *, uint32_t n,
+                        const qp_token_rows *, qp_err *);
+
 /* A text of a graph that was drawn out of passages may have its vector from where it stands in one (qp_graph_place): it is
  * made with the passage's (embed_spans of a model). A passage is pending, too, while one of its places is. */
 typedef struct qp_place {

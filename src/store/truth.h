@@ -53,7 +53,8 @@ qp_code qp_truth_leave(qp_store *, qp_code, qp_err *);
 qp_code qp_schema_ready(qp_store *, bool create, const char *path, qp_err *);
 
 /* Small facts the store keeps about itself: "revision", "published", "edges", "unknown", and the digests of the models
- * that made what it holds: "model" (vectors), "sparse" (learned terms), "attention" (heads), "questions". */
+ * that made what it holds: "model" (vectors), "sparse" (learned terms), "attention" (heads), "questions",
+ * "tokens". */
 qp_code qp_state_set(qp_store *, const char *name, qp_str value, qp_err *);
 qp_code qp_state_get(qp_store *, const char *name, qp_str *value, qp_arena *, qp_err *);
 

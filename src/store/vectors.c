@@ -5,7 +5,9 @@
 
 #include "base/hash.h"
 #include "base/map.h"
+#include "store/dot.h"
 #include "store/graph_merge.h"
+#include "store/tokens.h"
 #include "store/truth.h"
 
 /* ---- what a graph's texts are ---- */
@@ -128,7 +130,7 @@ static qp_code list_pending(qp_store *s, qp_made what, const char *model, qp_err
     qp_truth_bind(stmt, 1, qp_str_of(model));
     sqlite3_bind_int(stmt, 2, what == QP_MADE_VECTOR);
     code = qp_truth_run(s, stmt, err);
-    if (!code && what != QP_MADE_QUESTIONS)
+    if (!code && what != QP_MADE_QUESTIONS && what != QP_MADE_TOKENS)
         code = list_graph_texts(s, what, model, err);
     if (!code)
         code = qp_truth_number(s, "SELECT count(*) FROM temp.pending", &s->left, err);
@@ -140,7 +142,8 @@ static qp_code list_pending(qp_store *s, qp_made what, const char *model, qp_err
 static const char *const fact[] = {[QP_MADE_VECTOR] = "model",
                                    [QP_MADE_TERMS] = "sparse",
                                    [QP_MADE_HEADS] = "attention",
-                                   [QP_MADE_QUESTIONS] = "questions"};
+                                   [QP_MADE_QUESTIONS] = "questions",
+                                   [QP_MADE_TOKENS] = "tokens"};
 
 /* The snapshot is made with what the model that was last asked about made. */
 static qp_code note_model(qp_store *s, qp_made what, const char *model, qp_err *err)
@@ -215,7 +218,8 @@ static qp_code done_mark(qp_store *s, const char *model, char mark[96], qp_err *
 static const char *const done_fact[] = {[QP_MADE_VECTOR] = "model done",
                                         [QP_MADE_TERMS] = "sparse done",
                                         [QP_MADE_HEADS] = "attention done",
-                                        [QP_MADE_QUESTIONS] = "questions done"};
+                                        [QP_MADE_QUESTIONS] = "questions done",
+                                        [QP_MADE_TOKENS] = "tokens done"};
 
 static qp_code was_done(qp_store *s, qp_made what, const char *model, bool *yes, qp_err *err)
 {
@@ -371,15 +375,56 @@ qp_code qp_store_questions(qp_store *s, const char *model, const qp_pending *p, 
     return qp_truth_leave(s, keep_pending(s, model, p, questions.n ? questions : QP_STR(""), err), err);
 }
 
+/* The width, then each vector as a snapshot in the making wants it. */
+static qp_code encode_tokens(const qp_token_rows *r, uint32_t dim, const qp_pending *p, qp_buf *out, qp_err *err)
+{
+    qp_buf_clear(out);
+    qp_buf_add(out, &dim, sizeof dim);
+    for (uint32_t i = 0; i < r->n; i++) {
+        const float *v = r->at + (size_t)i * dim;
+        char *to = qp_buf_room(out, qp_token_bytes(dim));
+        for (uint32_t j = 0; j < dim; j++)
+            if (!isfinite(v[j]))
+                return qp_fail(err, QP_MODEL,
+                               "the embedder gave a token a vector with a number that is not finite, in '%.60s': try "
+                               "another model",
+                               p->text.at);
+        if (!to)
+            return qp_oom(err);
+        float scale = qp_quantise(v, dim, (int8_t *)to + sizeof scale);
+        memcpy(to, &scale, sizeof scale);
+        out->n += qp_token_bytes(dim);
+    }
+    return out->oom ? qp_oom(err) : QP_OK;
+}
+
+qp_code qp_store_tokens(qp_store *s, const char *model, uint32_t dim, const qp_pending *p, uint32_t n,
+                        const qp_token_rows *rows, qp_err *err)
+{
+    qp_buf value = {0};
+    qp_code code = qp_truth_enter(s, err);
+    if (code)
+        return code;
+    s->changed = true;
+    for (uint32_t i = 0; !code && i < n; i++) {
+        code = encode_tokens(&rows[i], dim, &p[i], &value, err);
+        code = code ? code : keep_pending(s, model, &p[i], qp_buf_view(&value), err);
+    }
+    qp_buf_free(&value);
+    return qp_truth_leave(s, code, err);
+}
+
 qp_code qp_store_complete(qp_store *s, bool *all, qp_err *err)
 {
     int64_t yes = 0;
     qp_code code = qp_truth_number(
         s,
-        "SELECT NOT EXISTS (SELECT 1 FROM state m, (SELECT digest, 'model sparse attention questions' AS by FROM chunk"
+        "SELECT NOT EXISTS (SELECT 1 FROM state m, (SELECT digest, 'model sparse attention questions tokens' AS by "
+        "FROM chunk"
         " UNION ALL SELECT digest, 'model' FROM place UNION ALL SELECT digest,"
         " CASE WHEN digest IN (SELECT text FROM place) THEN 'attention' ELSE 'model attention' END FROM graph_text) c"
-        " WHERE m.name IN ('model', 'sparse', 'attention', 'questions') AND m.value <> '' AND instr(c.by, m.name)"
+        " WHERE m.name IN ('model', 'sparse', 'attention', 'questions', 'tokens') AND m.value <> '' AND instr(c.by, "
+        "m.name)"
         " AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.digest = c.digest AND v.model = m.value))",
         &yes, err);
     *all = yes;

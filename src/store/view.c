@@ -69,12 +69,15 @@ static qp_code search_nodes(qp_snapshot *s, const char *index, bool of_entities,
     if (!strcmp(kind, "splade"))
         return s->learned_terms ? qp_snapshot_learned(s, r, probe, k, out, a, err)
                                 : no_index(index, "are no learned terms: index with --sparse MODEL", err);
+    if (!strcmp(kind, "colbert"))
+        return s->token_dim ? qp_snapshot_late(s, r, probe, k, out, a, err)
+                            : no_index(index, "are no vectors of tokens: index with -o tokens=yes", err);
     return qp_snapshot_head_search(s, r, probe, true, k, out, a, err);
 }
 
 static bool is_index_of_nodes(const char *index, bool *of_entities)
 {
-    static const char *const kinds[] = {"dense", "bm25", "tfidf", "doc2query", "splade", "head"};
+    static const char *const kinds[] = {"dense", "bm25", "tfidf", "doc2query", "splade", "colbert", "head"};
     const char *kind = !strncmp(index, "node.", 5) ? index + 5 : !strncmp(index, "entity.", 7) ? index + 7 : "";
     *of_entities = *index == 'e';
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -96,11 +99,12 @@ static qp_code search(void *self, const char *index, const qp_probe *probe, uint
         return qp_snapshot_dense_edges(s, probe, *index == 't', k, out, a, err);
     if (!strcmp(index, "edge.head"))
         return qp_snapshot_head_search(s, (qp_range){0, 0}, probe, false, k, out, a, err);
-    return no_index(index,
-                    "are node.dense, node.bm25, node.tfidf, node.doc2query, node.splade, node.head, the same of "
-                    "entity, edge.dense, "
-                    "triple.dense and edge.head",
-                    err);
+    return no_index(
+        index,
+        "are node.dense, node.bm25, node.tfidf, node.doc2query, node.splade, node.colbert, node.head, the same of "
+        "entity, edge.dense, "
+        "triple.dense and edge.head",
+        err);
 }
 
 void qp_view_of(qp_snapshot *s)
@@ -113,6 +117,7 @@ void qp_view_of(qp_snapshot *s)
                         .entity = s->entity,
                         .heads = s->heads,
                         .head_dim = s->head_dim,
+                        .token_dim = s->token_dim,
                         .incident = qp_snapshot_incident,
                         .between = qp_snapshot_between,
                         .arcs = qp_snapshot_arcs,

@@ -27,11 +27,12 @@ whole() {
 }
 fresh() { rm -rf "$bad"; cp -r "$good" "$bad"; }
 
-"$QUIPU" index $embedder --sparse hash -s "$good" "$notes" >/dev/null || exit 1
+"$QUIPU" index $embedder --sparse hash -o tokens=yes -s "$good" "$notes" >/dev/null || exit 1
 
 # ---- damaged: a byte of each section flipped, the head, the table of contents ----
 sections='info texts strings documents nodes types edge.from edge.to edge.type edge.weight out in in.edge both both.node vectors
-    codes scales ann.level ann.upper ann.base ann.links terms blocks postings lengths norms expanded.terms expanded.blocks expanded.postings expanded.lengths learned learned.blocks learned.postings type.vectors triple.vectors head.codes head.scales type.heads
+    codes scales ann.level ann.upper ann.base ann.links terms blocks postings lengths norms expanded.terms expanded.blocks expanded.postings expanded.lengths learned learned.blocks learned.postings token.start token.centroid token.residual
+    centroids centroid.lists centroid.blocks centroid.postings type.vectors triple.vectors head.codes head.scales type.heads
     said.edge said part part.start part.member walks walk.stops'
 flip() { # FILE OFFSET
     python3 - "$1" "$2" <<'P'
@@ -156,11 +157,11 @@ for i in range(60):
 P
 for kilobytes in 100 300 700; do
     fresh
-    refused "room" bash -c "ulimit -f $kilobytes; exec \"\$@\"" limited "$QUIPU" index $embedder -s "$bad" "$work/many"
+    refused "room" bash -c "ulimit -f $kilobytes; exec \"\$@\"" limited "$QUIPU" index $embedder -o tokens=no -s "$bad" "$work/many"
     "$QUIPU" check -s "$bad" >/dev/null || failed "check after a full disk"
     "$QUIPU" stats -s "$bad" --json | grep -q '"documents":4,' || failed "the published index changed on a full disk"
 done
-"$QUIPU" index $embedder -s "$bad" "$work/many" >/dev/null || failed "there is room again, and index fails"
+"$QUIPU" index $embedder -o tokens=no -s "$bad" "$work/many" >/dev/null || failed "there is room again, and index fails"
 "$QUIPU" stats -s "$bad" --json | grep -q '"documents":64,' || failed "not all were indexed once there was room"
 
 mkdir "$work/small"
@@ -169,11 +170,11 @@ if mount -t tmpfs -o size=6m none "$work/small" 2>/dev/null; then
         rm -rf "$work/small/"*
         cp -r "$good" "$work/small/store"
         head -c $(($(df --output=avail -B1 "$work/small" | tail -1) - left * 1024)) /dev/zero >"$work/small/ballast"
-        refused "room" "$QUIPU" index $embedder -s "$work/small/store" "$work/many"
+        refused "room" "$QUIPU" index $embedder -o tokens=no -s "$work/small/store" "$work/many"
         "$QUIPU" check -s "$work/small/store" >/dev/null 2>"$work/err" || failed "check on a full disk: $(cat "$work/err")"
         "$QUIPU" retrieve -s "$work/small/store" $embedder -m hybrid knots >/dev/null || failed "a full disk cannot be searched"
         rm "$work/small/ballast"
-        "$QUIPU" index $embedder -s "$work/small/store" "$work/many" >/dev/null || failed "room again"
+        "$QUIPU" index $embedder -o tokens=no -s "$work/small/store" "$work/many" >/dev/null || failed "room again"
         "$QUIPU" stats -s "$work/small/store" --json | grep -q '"documents":64,' || failed "not all after room was made"
     done
 else

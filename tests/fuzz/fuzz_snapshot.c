@@ -45,7 +45,8 @@ static void told(qp_code code, qp_err *err)
 
 static void search(const qp_view *v, qp_arena *a, const uint64_t *allow)
 {
-    static const char *const indices[] = {"node.bm25", "node.tfidf", "node.dense", "node.splade", "node.doc2query"};
+    static const char *const indices[] = {"node.bm25",   "node.tfidf",     "node.dense",
+                                          "node.splade", "node.doc2query", "node.colbert"};
     enum { INDICES = sizeof indices / sizeof *indices };
     static const uint32_t term[] = {0, 1, 2, 5, 9, 11};
     static const float weight[] = {1, .5f, 2, 1, 1, 3};
@@ -55,6 +56,7 @@ static void search(const qp_view *v, qp_arena *a, const uint64_t *allow)
                           .vector = vector,
                           .dim = v->dim,
                           .terms = &(qp_sparse){term, weight, 6},
+                          .tokens = &(qp_token_rows){vector, v->token_dim ? 64 / v->token_dim : 0},
                           .allow = i < INDICES ? NULL : allow};
         qp_list found = {0};
         qp_err err = {0};
