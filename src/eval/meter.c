@@ -209,6 +209,17 @@ static qp_code weigh(void *self, qp_role role, const qp_str *text, uint32_t n, q
     return code;
 }
 
+static qp_code tokens(void *self, qp_role role, const qp_str *text, uint32_t n, qp_token_rows *out, qp_arena *mem,
+                      qp_err *err)
+{
+    qp_meter *m = self;
+    double start = qp_now_ms();
+    qp_code code = m->real->tokens(m->real->self, role, text, n, out, mem, err);
+
+    charge(m, start);
+    return code;
+}
+
 static qp_code attend(void *self, qp_role role, const qp_str *text, uint32_t n, float *out, qp_err *err)
 {
     qp_meter *m = self;
@@ -239,6 +250,7 @@ void qp_meter_make(qp_meter *m, const qp_model *real, bool share)
     m->model.rank = real->rank ? rank : NULL;
     m->model.generate = real->generate ? generate : NULL;
     m->model.weigh = real->weigh ? weigh : NULL;
+    m->model.tokens = real->tokens ? tokens : NULL;
     m->model.attend = real->attend ? attend : NULL;
     m->model.count = real->count ? count : NULL;
     m->model.close = NULL;

@@ -31,6 +31,13 @@ refused 2 "threshold" $find -o threshold=2 "dyed cotton"
 $QUIPU stats -s s | grep -q '^tokens  *[1-9]' || fail "stats knows of no tokens"
 refused 2 "another embedder" $QUIPU retrieve -s s --embedder hash:64 -m colbert "dyed cotton"
 
+mkdir set
+printf '%s\n' '{"_id":"a","title":"","text":"cotton is dyed"}' '{"_id":"b","title":"","text":"knots keep numbers"}' >set/corpus.jsonl
+echo '{"_id":"q","text":"dyed cotton"}' >set/queries.jsonl
+printf 'query-id\tcorpus-id\tscore\nq\ta\t1\n' >set/qrels.tsv
+$QUIPU index --embedder hash -q -s e -o tokens=yes set >/dev/null
+has "$($QUIPU eval set --embedder hash -q -s e -m colbert,bm25 -o metrics=hit@1 --json)" '"colbert"'
+
 # Added and deleted, nothing is left of a document; another embedder makes its own.
 cp s/snapshot-*.qp before
 echo 'Ropes of another people, and of another time.' >notes/ropes.txt
