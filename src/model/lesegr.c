@@ -230,8 +230,10 @@ typedef struct work {
     qp_lesegr_pass *pass;
     const layer *l; /* at hand */
     layer_pass *p;
-    float *out;     /* what comes out of it */
-    uint32_t block; /* nodes that a thread takes at a time */
+    float *out;          /* what comes out of it; null in the last layer where scores alone are wanted */
+    const float *folded; /* there: hidden, W' v_q */
+    float offset;        /* v_q . b' */
+    uint32_t block;      /* nodes that a thread takes at a time */
 } work;
 
 static void block_of(const work *w, size_t block, uint32_t *from, uint32_t *to)
@@ -361,23 +363,40 @@ static qp_code multiply(void *ctx, int worker, size_t block, qp_err *err)
     return QP_OK;
 }
 
+/* v_q . h_i' is delta_i v_q . h_i + W' v_q . units_i + v_q . b': a product with W for the question, none for a node. */
+static void score_node(const work *w, uint32_t i)
+{
+    uint32_t hidden = w->m->shape.hidden, dim = w->m->shape.dim;
+    w->pass->score[i] = delta_of(w->c, i) * qp_dot(w->c->query, w->p->h + (size_t)i * dim, dim) +
+                        qp_dot(w->folded, w->p->units + (size_t)i * hidden, hidden) + w->offset;
+}
+
+static void receive_node(const work *w, uint32_t i)
+{
+    uint32_t dim = w->m->shape.dim;
+    weigh(w->m, w->l, w->c, w->pass->alpha, i, w->p);
+    gather(w->m, w->l, w->c, w->pass->alpha, i, w->p);
+    if (!w->out) {
+        score_node(w, i);
+        return;
+    }
+    float *out = w->out + (size_t)i * dim;
+    memcpy(out, w->l->out_bias, dim * sizeof *out);
+    add_scaled(out, w->p->h + (size_t)i * dim, delta_of(w->c, i), dim);
+}
+
 /* The messages to these nodes, and what the layer makes of them. */
 static qp_code receive(void *ctx, int worker, size_t block, qp_err *err)
 {
     const work *w = ctx;
-    const layer *l = w->l;
     uint32_t from, to, hidden = w->m->shape.hidden, dim = w->m->shape.dim;
     (void)worker, (void)err;
     block_of(w, block, &from, &to);
-    float *out = w->out + (size_t)from * dim;
-    for (uint32_t i = from; i < to; i++) {
-        weigh(w->m, l, w->c, w->pass->alpha, i, w->p);
-        gather(w->m, l, w->c, w->pass->alpha, i, w->p);
-        memcpy(w->out + (size_t)i * dim, l->out_bias, dim * sizeof *out);
-        add_scaled(w->out + (size_t)i * dim, w->p->h + (size_t)i * dim, delta_of(w->c, i), dim);
-    }
-    w->m->kernels->gemm(w->p->units + (size_t)from * hidden, hidden, to - from, l->out.forward, dim, hidden, NULL, true,
-                        out, dim);
+    for (uint32_t i = from; i < to; i++)
+        receive_node(w, i);
+    if (w->out)
+        w->m->kernels->gemm(w->p->units + (size_t)from * hidden, hidden, to - from, w->l->out.forward, dim, hidden,
+                            NULL, true, w->out + (size_t)from * dim, dim);
     return QP_OK;
 }
 
@@ -405,25 +424,54 @@ static bool make_room(const qp_lesegr *m, const qp_csr *g, qp_lesegr_pass *p, qp
     return all && p->projected && p->alpha && p->score && p->h;
 }
 
+static bool fold(work *w, const layer *last, qp_arena *mem)
+{
+    float *folded = qp_new(mem, float, w->m->shape.hidden);
+    uint32_t hidden = w->m->shape.hidden, dim = w->m->shape.dim;
+    for (uint32_t d = 0; folded && d < dim; d++)
+        add_scaled(folded, last->out.w + (size_t)d * hidden, w->c->query[d], hidden);
+    w->folded = folded;
+    w->offset = qp_dot(w->c->query, last->out_bias, dim);
+    return folded;
+}
+
+/* All layers; the last one's vectors too, or the scores right away. */
+static qp_code go_through(work *w, int threads, bool vectors, qp_arena *mem, qp_err *err)
+{
+    const qp_lesegr *m = w->m;
+    qp_lesegr_pass *p = w->pass;
+    uint32_t n = w->c->graph.n, last = m->shape.layers - 1;
+    if (!make_room(m, &w->c->graph, p, mem) || (!vectors && !fold(w, &m->layer[last], mem)))
+        return qp_oom(err);
+    p->layer[0].h = (float *)(uintptr_t)w->c->vector;
+    w->block = threads > 1 ? n / (2 * (uint32_t)threads) + 1 : n + 1;
+    size_t blocks = (n + w->block - 1) / w->block;
+    qp_code code = w->c->flat ? QP_OK : qp_parallel(threads, blocks, project, w, err);
+    code = code ? code : qp_parallel(threads, blocks, attend, w, err);
+    for (uint32_t k = 0; !code && k <= last; k++) {
+        w->l = &m->layer[k];
+        w->p = &p->layer[k];
+        w->out = k < last ? p->layer[k + 1].h : vectors ? p->h : NULL;
+        code = qp_parallel(threads, blocks, multiply, w, err);
+        code = code ? code : qp_parallel(threads, blocks, receive, w, err);
+    }
+    return code;
+}
+
+qp_code qp_lesegr_score(const qp_lesegr *m, const qp_candidates *c, int threads, const float **score, qp_arena *mem,
+                        qp_err *err)
+{
+    qp_lesegr_pass p = {0};
+    qp_code code = go_through(&(work){.m = m, .c = c, .pass = &p}, threads, false, mem, err);
+    *score = p.score;
+    return code;
+}
+
 qp_code qp_lesegr_forward(const qp_lesegr *m, const qp_candidates *c, int threads, qp_lesegr_pass **out,
                           const float **score, qp_arena *mem, qp_err *err)
 {
     qp_lesegr_pass *p = qp_new(mem, qp_lesegr_pass, 1);
-    if (!p || !make_room(m, &c->graph, p, mem))
-        return qp_oom(err);
-    p->layer[0].h = (float *)(uintptr_t)c->vector;
-    work w = {.m = m, .c = c, .pass = p};
-    w.block = threads > 1 ? c->graph.n / (2 * (uint32_t)threads) + 1 : c->graph.n + 1;
-    size_t blocks = (c->graph.n + w.block - 1) / w.block;
-    qp_code code = c->flat ? QP_OK : qp_parallel(threads, blocks, project, &w, err);
-    code = code ? code : qp_parallel(threads, blocks, attend, &w, err);
-    for (uint32_t k = 0; !code && k < m->shape.layers; k++) {
-        w.l = &m->layer[k];
-        w.p = &p->layer[k];
-        w.out = k + 1 < m->shape.layers ? p->layer[k + 1].h : p->h;
-        code = qp_parallel(threads, blocks, multiply, &w, err);
-        code = code ? code : qp_parallel(threads, blocks, receive, &w, err);
-    }
+    qp_code code = p ? go_through(&(work){.m = m, .c = c, .pass = p}, threads, true, mem, err) : qp_oom(err);
     if (code)
         return code;
     for (uint32_t i = 0; i < c->graph.n; i++)

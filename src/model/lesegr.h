@@ -70,7 +70,10 @@ qp_code qp_lesegr_ready(qp_lesegr *, bool training, qp_err *);
 /* ---- passes; any thread, each with an arena of its own ---- */
 typedef struct qp_lesegr_pass qp_lesegr_pass;
 
-/* Scores of all candidates, the same on any number of threads (1 or more); the pass, with all that the way back reads, lives
+/* Scores of all candidates, the same on any number of threads (1 or more). */
+qp_code qp_lesegr_score(const qp_lesegr *, const qp_candidates *, int threads, const float **score, qp_arena *,
+                        qp_err *);
+/* They again but for rounding, with every last vector made, to learn from: the pass, with all that the way back reads, lives
  * in the arena. */
 qp_code qp_lesegr_forward(const qp_lesegr *, const qp_candidates *, int threads, qp_lesegr_pass **, const float **score,
                           qp_arena *, qp_err *);

@@ -31,12 +31,11 @@ static const qp_lesegr *weights_of(qp_query *q, const qp_lesegr_opt *o)
 static const float *scores_of(qp_query *q, const qp_context *c, const qp_lesegr_opt *o)
 {
     const qp_lesegr *model = weights_of(q, o);
-    qp_lesegr_pass *pass;
     const float *score = NULL;
     if (q->err.code)
         return NULL;
     if (model) {
-        qp_lesegr_forward(model, &c->candidates, q->threads > 1 ? q->threads : 1, &pass, &score, q->mem, &q->err);
+        qp_lesegr_score(model, &c->candidates, q->threads > 1 ? q->threads : 1, &score, q->mem, &q->err);
         return score;
     }
     float *own = qp_new(q->mem, float, c->candidates.graph.n + 1u);

@@ -145,12 +145,11 @@ static qp_code try_one(void *ctx, int worker, size_t i, qp_err *err)
     training *t = ctx;
     const qp_example *e = &t->x.held[i];
     qp_candidates c;
-    qp_lesegr_pass *pass;
     const float *score;
     qp_arena_reset(t->scratch[worker]);
     qp_code code = qp_example_load(e, t->view, &c, t->scratch[worker], err);
     if (!code)
-        code = qp_lesegr_forward(t->model, &c, 1, &pass, &score, t->scratch[worker], err);
+        code = qp_lesegr_score(t->model, &c, 1, &score, t->scratch[worker], err);
     if (!code)
         ((uint32_t *)(uintptr_t)t->order)[i] = rank_of(e, score);
     return code;

@@ -130,8 +130,14 @@ static void is_pytorchs(const char *kind)
     assert_int_equal(qp_lesegr_ready(m, true, NULL), QP_OK);
     assert_int_equal(qp_lesegr_forward(m, &s->c, 1, &pass, &score, mem, NULL), QP_OK);
     n = read_floats(yyjson_obj_get(root, "score"), wanted);
-    for (size_t i = 0; i < n; i++)
+    const float *alone, *together;
+    assert_int_equal(qp_lesegr_score(m, &s->c, 1, &alone, mem, NULL), QP_OK);
+    assert_int_equal(qp_lesegr_score(m, &s->c, 3, &together, mem, NULL), QP_OK);
+    assert_memory_equal(alone, together, s->c.graph.n * sizeof *alone);
+    for (size_t i = 0; i < n; i++) {
         near(score[i], wanted[i], 1e-4, kind, i);
+        near(alone[i], wanted[i], 1e-4, kind, i);
+    }
     read_floats(yyjson_obj_get(root, "of_score"), of_score);
     assert_int_equal(qp_lesegr_backward(m, &s->c, pass, of_score, gradient, mem, NULL), QP_OK);
     compare_gradient(m, yyjson_obj_get(root, "gradient"), gradient);
