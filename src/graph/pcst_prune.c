@@ -53,6 +53,7 @@ static void fill(forest *f, const qp_pcst_forest *grown, const uint8_t *kept_edg
     }
 }
 
+/* To be freed in either case. */
 static qp_code forest_make(forest *f, const qp_pcst_graph *g, const qp_pcst_forest *grown, const qp_pcst_kept *kept,
                            qp_err *err)
 {
@@ -68,10 +69,8 @@ static qp_code forest_make(forest *f, const qp_pcst_graph *g, const qp_pcst_fore
     f->parent = malloc((n + 1) * sizeof *f->parent);
     f->twig_up = malloc((n + 1) * sizeof *f->twig_up);
     f->worth = malloc((n + 1) * sizeof *f->worth);
-    if (!f->node || !f->local || !f->start || !f->twig || !f->order || !f->parent || !f->twig_up || !f->worth) {
-        forest_free(f);
+    if (!f->node || !f->local || !f->start || !f->twig || !f->order || !f->parent || !f->twig_up || !f->worth)
         return qp_oom(err);
-    }
     for (uint32_t v = 0, i = 0; v < g->n; v++) {
         if (kept->node[v]) {
             f->node[i] = v;
@@ -200,9 +199,7 @@ qp_code qp_pcst_prune_strong(const qp_pcst_graph *g, uint32_t root, const qp_pcs
 {
     forest f;
     qp_code code = forest_make(&f, g, grown, kept, err);
-    if (code)
-        return code;
-    uint8_t *done = calloc((size_t)f.n + 1, 1);
+    uint8_t *done = code ? NULL : calloc((size_t)f.n + 1, 1);
     for (uint32_t v = 0; done && v < f.n; v++) {
         if (done[v])
             continue;
@@ -215,7 +212,7 @@ qp_code qp_pcst_prune_strong(const qp_pcst_graph *g, uint32_t root, const qp_pcs
         weigh(&f, grown, n);
         cut(&f, grown, n, kept);
     }
-    if (!done)
+    if (!code && !done)
         code = qp_oom(err);
     free(done);
     forest_free(&f);
