@@ -50,7 +50,7 @@ qp_code ppr_space_push(qp_ppr_space *s, qp_err *err)
     for (uint32_t v = 0; v < g->n; v++) {
         uint64_t arcs = g->start[v + 1] - g->start[v];
         s->node[v].degree = arcs ? (float)arcs : 1;
-        uint32_t back = c->back ? (uint32_t)(c->back[v] * (PPR_HUB / PPR_BACK)) : 0, most = PPR_HUB / PPR_BACK - 1;
+        uint32_t back = c->back ? (uint32_t)(c->back[v] * PPR_BACKS) : 0, most = PPR_BACKS - 1;
         s->node[v].flag = PPR_BACK * (back < most ? back : most);
     }
     for (uint32_t j = 0; j < c->hub_start[c->n_parts]; j++)

@@ -12,11 +12,12 @@ typedef struct ppr_node {
     float degree;  /* arcs, at least 1; r is compared with it */
     uint32_t flag; /* TOUCHED, QUEUED; from PPR_BACK to PPR_HUB, chain.h's back; from there, a hub's place, and 1 */
 } ppr_node;
-enum { PPR_TOUCHED = 1, PPR_QUEUED = 2, PPR_BACK = 4, PPR_HUB = 1 << 16 };
+enum { PPR_TOUCHED = 1, PPR_QUEUED = 2, PPR_BACK = 4, PPR_HUB = 1 << 16, PPR_BACKS = PPR_HUB / PPR_BACK };
 
 static inline double ppr_back(const ppr_node *x)
 {
-    return (double)(x->flag % PPR_HUB / PPR_BACK) * PPR_BACK / PPR_HUB;
+    uint32_t parts = x->flag % PPR_HUB / PPR_BACK;
+    return (double)parts / PPR_BACKS;
 }
 
 typedef struct ppr_mass {
