@@ -207,10 +207,10 @@ static qp_str surname_of(qp_str authors)
     while (first.n && strchr(".;:", first.at[first.n - 1]))
         first.n--;
     size_t whole = first.n;
-    for (qp_str last = first;; first = qp_str_trim(qp_str_slice(first, 0, at))) {
+    for (;; first = qp_str_trim(qp_str_slice(first, 0, at))) {
         for (at = first.n; at && first.at[at - 1] != ' '; at--)
             ;
-        last = qp_str_slice(first, at, first.n);
+        qp_str last = qp_str_slice(first, at, first.n);
         if (!at || qp_str_eq(last, QP_STR("Team"))) /* R Core Team */
             return first;
         if (!initials(last)) /* else "Zeileis A", "van de Wiel M. A." */
