@@ -12,7 +12,8 @@ Steps:
 
 Sets: musique-100 (its OpenIE triples), musique-100-text (without them) and hotpotqa-100 (graphs drawn out of the texts, without a model);
 graphrag-bench-medical (the same; evidence recall of 150 questions, by question type). "... facts=embedded": each fact embedded by itself; "hotpotqa-100
-b=1", "... tau=0.3": all questions at one setting; these are run where they are named.
+b=1", "... tau=0.3": all questions at one setting; scifact-entities: the graph drawn out of 400 of scifact's abstracts, its entities as documents, 40
+questions (bench/entities.py); these are run where they are named.
 """
 import argparse
 import json
@@ -33,12 +34,15 @@ SWEEP = {f"hotpotqa-100 dev b={b} tau={tau}": (b, tau) for b in (1, 2, 3, 5) for
 SETS |= {f"{name} facts=embedded": (SETS[name][0], [*TEXT, "-o", "facts=embedded"]) for name in ("musique-100-text", "hotpotqa-100")}
 SETS |= {f"hotpotqa-100 {setting}": ("hotpotqa-100", [*TEXT, "-o", setting]) for setting in ALONE}
 SETS |= {name: ("hotpotqa-100", [*TEXT, "-o", f"b={b}", "-o", f"tau={tau}"]) for name, (b, tau) in SWEEP.items()}
+SETS["scifact-entities"] = ("scifact", ["-o", "chunk=whole"])
 METRICS = ["-o", "metrics=recall@5,recall@10,ndcg@10"]
+SHOWN = {"scifact-entities": ("recall_cap@10", "ndcg_bin@10")}
 EVIDENCE = {"graphrag-bench-medical": ["-o", "task=evidence", "-o", "by=question_type", "-k", 10, "--sample", 150]}
 METHODS = ["vector", "bm25", "hybrid", "naive", "agrag", "agrag:hybrid=false", "agrag:mcmi=false", "hipporag2", "fast-graphrag",
            "lightrag:mode=local", "lightrag:mode=global", "lightrag", "lightrag:mode=mix", "lightrag:rank=found", "lightrag:mode=global:rank=found",
            "lightrag:mode=mix:k=40:rank=found:pick=nearest", "pathrag", "pathrag:global=false", "pathrag:passages=entities", "pathrag:alpha=0.8",
            "graphrag", "graphrag:mode=global", "graphrag:mode=drift", "graphrag:mode=basic"]
+RERANKED = ["vector", "bm25", "hybrid", "rerank", "gar", "fastinsight", "fastinsight:first=hybrid"]
 SWEPT = ["hybrid", "agrag", "agrag:hybrid=false", "hipporag2"]
 COLUMNS = ["dataset", "method", "metric", "mean", "low", "high", "n", "embedder"]
 
@@ -53,6 +57,11 @@ class Bench:
     def data(self, name):
         """A set's folder; of one whose graph is drawn out of its texts, without the triples that came with it."""
         folder = pathlib.Path(self.args.data).resolve() / SETS[name][0]
+        if name == "scifact-entities":
+            out = pathlib.Path(self.args.work) / "scifact.entities"
+            if not (out / "entities").exists():
+                subprocess.run([ROOT / "bench" / "entities.py", folder, out, "40", "400"], check=True)
+            return out / "entities"
         if "-text" not in name:
             return folder
         plain = pathlib.Path(self.args.work) / f"{SETS[name][0]}.texts"
@@ -71,9 +80,11 @@ class Bench:
 
     def run(self, name):
         sample = ["--sample", self.args.sample] if self.args.sample else ["-o", "split=dev"] if name in SWEEP else []
-        methods = self.args.methods or ",".join(SWEPT if name in SWEEP or name.split()[-1] in ALONE else METHODS)
+        entities = name == "scifact-entities"
+        methods = self.args.methods or ",".join(RERANKED if entities else SWEPT if name in SWEEP or name.split()[-1] in ALONE else METHODS)
+        metrics = ["-o", "metrics=recall_cap@10,ndcg_bin@10,tr@10"] if entities else EVIDENCE.get(name, METRICS)
         report = json.loads(self.quipu("-s", self.store(name), "eval", self.data(name), "-q", "--json", "-m", methods,
-                                       *EVIDENCE.get(name, METRICS), *sample, "--seed", SEED, "-o", "compare=none", "--bootstrap", 2000))
+                                       *metrics, *sample, "--seed", SEED, "-o", "compare=none", "--bootstrap", 2000))
         self.keep(name, self.rows(name, report) + [r for g in report.get("groups", []) for r in self.rows(f"{name}: {g['value']}", g)])
 
     def sweep(self, _):
@@ -105,12 +116,12 @@ def tables(args, wanted):
     value = {(r["dataset"], r["method"], r["metric"]): r for r in all_rows}
     names = [s for s in wanted if s not in EVIDENCE and any(r["dataset"] == s for r in all_rows)]
     methods = list(dict.fromkeys(r["method"] for r in all_rows if r["dataset"] in names))
-    print("recall@5 (95% interval), recall@10:\n\n| method | " + " | ".join(names) + " |\n| --- |" + " --- |" * len(names))
+    print("recall@5 (95% interval), recall@10; of scifact-entities recall_cap@10, ndcg_bin@10:\n\n| method | " + " | ".join(names) + " |\n| --- |" + " --- |" * len(names))
     for m in methods:
         cells = []
         for name in names:
-            five, ten = (value.get((name, m, f"recall@{k}")) for k in (5, 10))
-            cells.append(f"{float(five['mean']):.3f} ({float(five['low']):.3f} to {float(five['high']):.3f}), {float(ten['mean']):.3f}" if five else "")
+            first, second = (value.get((name, m, metric)) for metric in SHOWN.get(name, ("recall@5", "recall@10")))
+            cells.append(f"{float(first['mean']):.3f} ({float(first['low']):.3f} to {float(first['high']):.3f}), {float(second['mean']):.3f}" if first else "")
         print(f"| {m} | " + " | ".join(cells) + " |")
     for name in (s for s in wanted if s in EVIDENCE):
         groups = list(dict.fromkeys(r["dataset"] for r in all_rows if r["dataset"].split(":")[0] == name))
