@@ -57,7 +57,7 @@ for how in mixed limit; do
     rm -f asked
     has "$($index -q -s $how notes)" "asked 41 times, 1 answers were there; 0 lines"
     same $how
-    [ $how = limit ] || [ "$(at_once)" = 6 ] || fail "six at a time were wanted: $(at_once)"
+    [ $how = limit ] || { [ "$(at_once)" -gt 1 ] && [ "$(at_once)" -le 6 ]; } || fail "up to six at a time were wanted: $(at_once)"
 done
 [ "$(asked)" -gt 41 ] || fail "nothing was told to wait"
 
@@ -87,9 +87,12 @@ refused 5 "HTTP 400" -- $index -q -s gone notes
 echo slow >how
 rm asked
 for signal in INT KILL INT; do
-    code=0
-    timeout --foreground -s $signal 1 $index -q -s gone notes >out 2>err || code=$?
-    [ $signal = KILL ] || has "$(cat err)" "what is done is kept" # timeout would else interrupt twice, which ends at once
+    before=$(asked)
+    $index -q -s gone notes >out 2>err & run=$!
+    for _ in $(seq 300); do [ "$(asked)" -gt "$before" ] && break; sleep 0.1; done
+    kill -s $signal $run
+    wait $run || :
+    [ $signal = KILL ] || has "$(cat err)" "what is done is kept"
 done
 echo good >how
 has "$($index -q -s gone notes)" "answers were there"
