@@ -29,6 +29,8 @@ typedef struct bert {
     qp_str query_prefix, passage_prefix;
     qp_rank_head *head;   /* of a reranker */
     qp_splade *splade;    /* of a sparse encoder */
+    float *projection;    /* token_dim x width, of vectors of tokens; null: they are the encoder's */
+    int32_t marker[2];    /* what stands behind [CLS] then, of a passage and of a query; -1: nothing */
     pthread_mutex_t lock; /* of the two below */
     qp_workspace **idle;  /* workspaces nobody uses now */
     uint32_t n_idle;
@@ -46,6 +48,7 @@ struct job {
     qp_code (*take)(job *, size_t i, const float *rows, qp_err *);
     float *out;        /* vectors, in the caller's order */
     qp_sparse *sparse; /* or terms; each malloc'ed, its ids behind its weights */
+    int32_t marker;    /* behind [CLS]; -1: none */
     const qp_text_span *span;
     const uint32_t *spans_of; /* text i has [spans_of[i], spans_of[i + 1]) */
     float *of_spans;
@@ -137,7 +140,9 @@ static void add_text(job *j, uint32_t i, qp_str prefix, qp_str text, qp_buf *scr
     }
     j->cut.starts[i] = j->cut.ids.n;
     qp_ids_add(&j->cut.ids, b->tokenizer.begin);
-    qp_tokenizer_run(&b->tokenizer, text, b->model.max_tokens - 2, &j->cut.ids);
+    if (j->marker >= 0)
+        qp_ids_add(&j->cut.ids, j->marker);
+    qp_tokenizer_run(&b->tokenizer, text, b->model.max_tokens - 2 - (j->marker >= 0), &j->cut.ids);
     qp_ids_add(&j->cut.ids, b->tokenizer.end);
     j->cut.sequences[i].first = UINT32_MAX;
 }
@@ -159,7 +164,7 @@ static qp_code run_texts(job *j, qp_role role, const qp_str *text, uint32_t n, q
 
 static qp_code bert_embed(void *self, qp_role role, const qp_str *text, uint32_t n, float *out, qp_err *err)
 {
-    job j = {.b = self, .pool = ((bert *)self)->pool, .take = take_vectors, .out = out};
+    job j = {.b = self, .marker = -1, .pool = ((bert *)self)->pool, .take = take_vectors, .out = out};
     const uint32_t width = j.b->model.dim;
     qp_code code = run_texts(&j, role, text, n, err);
     for (uint32_t i = 0; i < n && !code; i++)
@@ -210,6 +215,7 @@ static qp_code bert_embed_spans(void *self, const qp_str *text, uint32_t n, cons
         spans_of[i] = k;
     }
     job j = {.b = self,
+             .marker = -1,
              .pool = QP_POOL_NONE,
              .take = take_spans,
              .out = out,
@@ -231,23 +237,32 @@ static bool is_mark(const job *j, uint32_t text, uint32_t word)
     return j->text && word != QP_NO_WORD && word >= prefix && ispunct((unsigned char)j->text[text].at[word - prefix]);
 }
 
+static void project(const bert *b, const float *row, float *out)
+{
+    const uint32_t dim = b->model.token_dim, width = qp_encoder_width(b->encoder);
+    if (!b->projection)
+        memcpy(out, row, dim * sizeof *out);
+    for (uint32_t i = 0; b->projection && i < dim; i++)
+        out[i] = qp_dot(b->projection + (size_t)i * width, row, width);
+    qp_make_unit(out, dim);
+}
+
 static qp_code take_tokens(job *j, size_t i, const float *rows, qp_err *err)
 {
-    const uint32_t width = j->b->model.token_dim;
+    const uint32_t dim = j->b->model.token_dim, width = qp_encoder_width(j->b->encoder);
     for (uint32_t at = j->cut.batches[i]; at < j->cut.batches[i + 1]; at++) {
         const uint32_t text = j->cut.order[at], n = j->cut.sequences[at].n,
                        *word = j->cut.ids.word + j->cut.starts[text];
-        float *out = malloc((size_t)n * width * sizeof *out), *next = out;
+        float *out = malloc((size_t)n * dim * sizeof *out), *next = out;
         if (!out)
             return qp_oom(err);
         for (uint32_t k = 0; k < n; k++, rows += width) {
             if (is_mark(j, text, word[k]))
                 continue;
-            memcpy(next, rows, width * sizeof *rows);
-            qp_make_unit(next, width);
-            next += width;
+            project(j->b, rows, next);
+            next += dim;
         }
-        j->tokens[text] = (qp_token_rows){out, (uint32_t)((size_t)(next - out) / width)};
+        j->tokens[text] = (qp_token_rows){out, (uint32_t)((size_t)(next - out) / dim)};
     }
     return QP_OK;
 }
@@ -258,6 +273,7 @@ static qp_code bert_tokens(void *self, qp_role role, const qp_str *text, uint32_
     job j = {.b = self,
              .pool = QP_POOL_NONE,
              .take = take_tokens,
+             .marker = ((bert *)self)->marker[role == QP_QUERY],
              .text = role == QP_PASSAGE ? text : NULL,
              .tokens = calloc((size_t)n + 1, sizeof *j.tokens)};
     j.cut.ids.words = true;
@@ -279,7 +295,7 @@ static qp_code bert_tokens(void *self, qp_role role, const qp_str *text, uint32_
 /* The heads' outputs lie side by side in a row of the width. */
 static qp_code bert_attend(void *self, qp_role role, const qp_str *text, uint32_t n, float *out, qp_err *err)
 {
-    job j = {.b = self, .pool = ((bert *)self)->pool, .take = take_vectors, .out = out};
+    job j = {.b = self, .marker = -1, .pool = ((bert *)self)->pool, .take = take_vectors, .out = out};
     return run_texts(&j, role, text, n, err);
 }
 
@@ -335,7 +351,11 @@ static bool copy_terms(const qp_sparse *from, qp_sparse *to, qp_arena *mem)
 static qp_code bert_weigh(void *self, qp_role role, const qp_str *text, uint32_t n, qp_sparse *out, qp_arena *mem,
                           qp_err *err)
 {
-    job j = {.b = self, .pool = QP_POOL_NONE, .take = take_terms, .sparse = calloc((size_t)n + 1, sizeof *j.sparse)};
+    job j = {.b = self,
+             .marker = -1,
+             .pool = QP_POOL_NONE,
+             .take = take_terms,
+             .sparse = calloc((size_t)n + 1, sizeof *j.sparse)};
     qp_code code = j.sparse ? run_texts(&j, role, text, n, err) : qp_oom(err);
     for (uint32_t i = 0; j.sparse && i < n; i++) {
         if (!code && !copy_terms(&j.sparse[i], &out[i], mem))
@@ -351,7 +371,7 @@ static qp_code bert_weigh(void *self, qp_role role, const qp_str *text, uint32_t
 /* The passage gives way to the query; a query that would leave it less than a quarter is itself cut. */
 static qp_code bert_latent(void *self, qp_str query, const qp_str *text, uint32_t n, float *out, qp_err *err)
 {
-    job j = {.b = self, .pool = ((bert *)self)->pool, .take = take_vectors, .out = out};
+    job j = {.b = self, .marker = -1, .pool = ((bert *)self)->pool, .take = take_vectors, .out = out};
     const qp_tokenizer *t = &j.b->tokenizer;
     if (!n)
         return QP_OK;
@@ -444,6 +464,26 @@ static qp_code read_terms(bert *b, qp_err *err)
     return QP_OK;
 }
 
+/* ColBERT marks passages and queries by tokens that BERT has to spare. */
+static qp_code read_projection(bert *b, qp_err *err)
+{
+    static const char *const names[] = {"[unused1]", "[unused0]"};
+    qp_tensor t;
+    if (!qp_str_eq(qp_gguf_text(&b->file, QP_KEY_TOKENS), QP_STR("colbert")))
+        return QP_OK;
+    const uint32_t width = qp_encoder_width(b->encoder);
+    qp_code code = qp_gguf_want(&b->file, "token_proj.weight", 0, width, &t, err);
+    code = code ? code : qp_gguf_floats(&b->file, "token_proj.weight", t.rows, width, &b->projection, err);
+    if (code)
+        return code;
+    b->model.token_dim = t.rows;
+    for (int i = 0; i < 2; i++) {
+        const uint64_t *id = qp_map_get(b->tokenizer.wordpiece.vocabulary, qp_str_of(names[i]));
+        b->marker[i] = id ? (int32_t)*id : -1;
+    }
+    return QP_OK;
+}
+
 static qp_code read_purpose(bert *b, qp_purpose purpose, qp_err *err)
 {
     uint64_t pooling = 0;
@@ -484,7 +524,7 @@ static qp_code read_purpose(bert *b, qp_purpose purpose, qp_err *err)
     b->model.tokens = bert_tokens;
     if (b->pool == QP_POOL_MEAN)
         b->model.embed_spans = bert_embed_spans;
-    return QP_OK;
+    return read_projection(b, err);
 }
 
 static qp_code read_limits(bert *b, qp_err *err)
@@ -515,6 +555,7 @@ static void bert_close(void *self)
     pthread_mutex_destroy(&b->lock);
     qp_splade_close(b->splade);
     qp_rank_head_close(b->head);
+    free(b->projection);
     free(b->name);
     free(b);
 }
@@ -529,6 +570,7 @@ qp_code qp_model_open_bert(const char *path, qp_purpose purpose, int threads, qp
     b->model.self = b;
     b->model.count = bert_count;
     b->model.close = bert_close;
+    b->marker[0] = b->marker[1] = -1;
     b->name = qp_model_file_name(path);
     b->idle = calloc((size_t)b->threads, sizeof(qp_workspace *));
     qp_code code = b->name && b->idle ? qp_gguf_open(path, &b->file, err) : qp_oom(err);

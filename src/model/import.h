@@ -3,6 +3,7 @@
  * beside them:
  *   quipu.segments      u32   cross-encoders: 1 if the passage's tokens get segment 1, 0 if all are segment 0
  *   quipu.max_tokens    u32   the longest input it was trained for, special tokens counted
+ *   quipu.tokens        str   "colbert" for late interaction; its projection is token_proj.weight
  *   quipu.terms         str   "splade" for sparse encoders; their head is mlm.dense, mlm.norm and mlm.output.bias
  *   quipu.query_prefix, quipu.passage_prefix   what an embedder wants before a text of that role
  * Where it departs from that converter: a BERT pair classifier keeps its pooler (it is the dense + tanh before the
@@ -33,6 +34,7 @@ typedef struct qp_checkpoint {
     bool roberta;        /* positions start after the padding token's */
     bool classifier;     /* a cross-encoder with one score */
     bool masked;         /* has a masked-language-model head: BertForMaskedLM */
+    bool late;           /* ColBERT's: token vectors are projected by linear.weight */
     bool sparse;         /* which weights terms, as SPLADE does; set by qp_import_use */
     enum ggml_type type; /* of the large matrices */
     uint32_t layers, width, ff, heads, vocab, segments;

@@ -67,6 +67,7 @@ static qp_code read_family(qp_checkpoint *c, qp_err *err)
     } known[] = {
         {"BertModel", false, false},
         {"BertForMaskedLM", false, false},
+        {"HF_ColBERT", false, false},
         {"BertForSequenceClassification", false, true},
         {"RobertaModel", true, false},
         {"RobertaForMaskedLM", true, false},
@@ -82,6 +83,7 @@ static qp_code read_family(qp_checkpoint *c, qp_err *err)
             c->roberta = known[i].roberta;
             c->classifier = known[i].classifier;
             c->masked = !strcmp(name, "BertForMaskedLM");
+            c->late = !strcmp(name, "HF_ColBERT");
             return QP_OK;
         }
     return qp_fail(err, QP_INPUT,
@@ -250,6 +252,10 @@ static qp_code write_pooling(qp_checkpoint *c, struct gguf_context *out, const q
         pooling = RANK;
     else if (!code && o->pooling)
         code = pooling_of(o->pooling, &pooling, "option pooling", err);
+    if (!code && c->late)
+        gguf_set_val_str(out, QP_KEY_TOKENS, "colbert");
+    if (!code && !pooling && c->late) /* which has no vector of a whole text */
+        pooling = MEAN;
     if (!code && !pooling)
         code = qp_fail(err, QP_INPUT,
                        "%s: nothing says how token vectors become one (no modules.json); give pooling=mean or "

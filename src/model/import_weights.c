@@ -10,7 +10,7 @@
 #include "base/thread.h"
 #include "model/safetensors.h"
 
-enum { WORDS, POSITIONS, SEGMENTS, WIDTH, FF, ONE, NONE };
+enum { WORDS, POSITIONS, SEGMENTS, WIDTH, FF, ONE, NONE, ANY };
 
 /* In the checkpoint: prefix, "encoder.layer.N." for per-layer ones, name, ".weight" or ".bias". */
 static const struct want {
@@ -43,6 +43,8 @@ static const struct want {
       {"classifier.out_proj", "cls.output", false, true, ONE, WIDTH, false},
 };
 
+static const struct want projection = {"linear", "token_proj", false, true, ANY, WIDTH, true}; /* ColBERT's */
+
 /* SPLADE's; the output's weight is the word embeddings. */
 static const struct want mlm_head[] = {
     {"cls.predictions.transform.dense", "mlm.dense", false, false, WIDTH, WIDTH, false},
@@ -67,7 +69,7 @@ typedef struct plan {
 
 static uint64_t size_of(const qp_checkpoint *c, int which)
 {
-    const uint64_t sizes[] = {c->vocab, c->positions + c->skip, c->segments, c->width, c->ff, 1, 0};
+    const uint64_t sizes[] = {c->vocab, c->positions + c->skip, c->segments, c->width, c->ff, 1, 0, 0};
     return sizes[which];
 }
 
@@ -97,6 +99,8 @@ static qp_code add(plan *p, const struct want *w, int layer, bool bias, qp_err *
     if (!t)
         return qp_fail(err, QP_INPUT, "%s: the checkpoint has no tensor %s%s%s", c->folder, in, w->from,
                        bias ? ".bias" : ".weight");
+    if (w->rows == ANY && t->n_dims == 2)
+        rows = t->dim[0];
     if (t->n_dims != (columns ? 2 : 1) || t->dim[0] != rows || (columns && t->dim[1] != columns))
         return qp_fail(err, QP_INPUT, "%s: tensor %.80s is %llu x %llu where config.json says %llu x %llu", c->folder,
                        t->name, (unsigned long long)t->dim[0], (unsigned long long)t->dim[1], (unsigned long long)rows,
@@ -169,6 +173,8 @@ static qp_code make_plan(plan *p, qp_err *err)
             return code;
     if (c->classifier)
         return add_all(p, c->roberta ? roberta_head : bert_head, 2, -1, err);
+    if (c->late)
+        return add(p, &projection, -1, false, err);
     return c->sparse ? add_mlm_head(p, err) : QP_OK;
 }
 

@@ -14,6 +14,8 @@
 #define QP_KEY_QUERY_PREFIX "quipu.query_prefix"     /* string: what an embedder wants before a query ... */
 #define QP_KEY_PASSAGE_PREFIX "quipu.passage_prefix" /* ... and before a passage */
 
+/* string: "colbert" for an embedder whose vectors of tokens are projected by token_proj.weight */
+#define QP_KEY_TOKENS "quipu.tokens"
 #define QP_KEY_TERMS "quipu.terms" /* string: "splade" for a model that weights terms */
 
 #endif

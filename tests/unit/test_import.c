@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "model/import.h"
+#include "model/model.h"
 
 #define KINDS "tests/reference/import/"
 
@@ -296,6 +297,55 @@ static void refusals(void **state)
     }
 }
 
+/* A ColBERT's token vectors are those of its encoder, projected; the question's come after a mark that [CLS] is followed by. */
+static void late_interaction(void **state)
+{
+    static const char *const change =
+        "sed -i s/BertModel/HF_ColBERT/ config.json && rm modules.json && python3 - <<'E'\n"
+        "import json, struct\n"
+        "d = open('model.safetensors', 'rb').read()\n"
+        "n = 8 + struct.unpack('<Q', d[:8])[0]\n"
+        "head, data = json.loads(d[8:n]), d[n:]\n"
+        "rows = [((i * 7 + 3) % 11 - 5) / 8 for i in range(4 * 16)]\n"
+        "head['linear.weight'] = {'dtype': 'F32', 'shape': [4, 16], 'data_offsets': [len(data), len(data) + 256]}\n"
+        "head = json.dumps(head).encode()\n"
+        "open('model.safetensors', 'wb').write(struct.pack('<Q', len(head)) + head + data + struct.pack('<64f', "
+        "*rows))\n"
+        "E\n";
+    const qp_str text = QP_STR("the cords, and the knots");
+    const qp_setting f32 = {"type", "f32"};
+    qp_model *plain, *late;
+    qp_token_rows rows, projected, asked;
+    qp_err err = {0};
+    (void)state;
+    if (import_changed("bert", change, &f32, 1, &err))
+        fail_msg("%s", err.message);
+    assert_int_equal(qp_model_open(QP_EMBEDDER, imported("bert", "f32", &err), 1, &plain, &err), QP_OK);
+    if (qp_model_open(QP_EMBEDDER, qp_path_join(mem, models, "changed-model.gguf"), 1, &late, &err))
+        fail_msg("%s", err.message);
+    assert_int_equal(plain->token_dim, 16);
+    assert_int_equal(late->token_dim, 4);
+    assert_int_equal(plain->tokens(plain->self, QP_PASSAGE, &text, 1, &rows, mem, &err), QP_OK);
+    assert_int_equal(late->tokens(late->self, QP_PASSAGE, &text, 1, &projected, mem, &err), QP_OK);
+    assert_int_equal(rows.n, projected.n);
+    for (uint32_t t = 0; t < rows.n; t++) {
+        double own[4] = {0}, square = 0;
+        for (int i = 0; i < 4 * 16; i++)
+            own[i / 16] += ((i * 7 + 3) % 11 - 5) / 8. * rows.at[t * 16 + (uint32_t)i % 16];
+        for (int i = 0; i < 4; i++)
+            square += own[i] * own[i];
+        for (int i = 0; i < 4; i++)
+            assert_true(fabs(own[i] / sqrt(square) - projected.at[t * 4 + (uint32_t)i]) < 1e-5);
+    }
+    /* its comma is no token of a passage, and a token [unused0] of the vocabulary marks a question */
+    assert_int_equal(plain->tokens(plain->self, QP_QUERY, &text, 1, &asked, mem, &err), QP_OK);
+    assert_int_equal(asked.n, rows.n + 1);
+    assert_int_equal(late->tokens(late->self, QP_QUERY, &text, 1, &asked, mem, &err), QP_OK);
+    assert_int_equal(asked.n, rows.n + 2);
+    qp_model_close(plain);
+    qp_model_close(late);
+}
+
 static void options(void **state)
 {
     (void)state;
@@ -381,6 +431,7 @@ int main(void)
         cmocka_unit_test(our_keys),
         cmocka_unit_test(types_round_to_nearest),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(late_interaction),
         cmocka_unit_test(options),
         cmocka_unit_test(other_layouts),
         cmocka_unit_test(gguf_files),
