@@ -13,7 +13,6 @@ Steps, in order; each leaves TREC runs in --work:
 Only Python's standard library. Rows stand in a fixed order and carry no dates, so a change is a diff.
 """
 import argparse
-import csv
 import itertools
 import json
 import pathlib
@@ -21,12 +20,15 @@ import random
 import subprocess
 import sys
 
+import rows
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SEED = 1
-# edges: the types walked; folds: of a cross-validation, else learn: questions learned from, test: others that are asked
+# edges: the types walked; folds: of a cross-validation, else learn: questions learned from, test: others that are asked;
+# tokens: with late interaction
 DATASETS = {
-    "cystic-fibrosis": {"edges": "cites", "folds": 5},
-    "cacm": {"edges": "cites", "folds": 5},
+    "cystic-fibrosis": {"edges": "cites", "folds": 5, "tokens": True},
+    "cacm": {"edges": "cites", "folds": 5, "tokens": True},
     "obliqa": {"edges": "ref,parent,next", "learn": 279, "test": 300},
     # No citation graph: abstracts that share a rare term.
     "pubmedqa": {"edges": "shares", "learn": 50, "test": 450, "rare": 20},
@@ -111,11 +113,13 @@ class Bench:
 
     # ---- steps ----
     def index(self, dataset):
-        self.quipu(dataset, "index", "-o", "graph=links", str(self.data(dataset)))
+        tokens = ["-o", "tokens=yes"] if "tokens" in DATASETS[dataset] else []
+        self.quipu(dataset, "index", "-o", "graph=links", *tokens, str(self.data(dataset)))
 
     def plain(self, dataset):
         edges = DATASETS[dataset]["edges"]
-        methods = [m + (f":edges={edges}" if m.startswith("cg-rag") else "") for m in PLAIN]
+        late = ["colbert", "colbert:exact=true"] if "tokens" in DATASETS[dataset] else []
+        methods = [m + (f":edges={edges}" if m.startswith("cg-rag") else "") for m in PLAIN + late]
         self.quipu(dataset, "eval", str(self.asked(dataset)), "-m", ",".join(methods), "--run", str(self.folder(dataset) / "runs" / "%s.txt"),
                    "--bootstrap", "1", "-o", "compare=none", "--json")
 
@@ -172,14 +176,9 @@ def main():
             for dataset in sets:
                 getattr(bench, step)(dataset)
             continue
-        out = pathlib.Path(args.out)
-        old = [r for r in csv.DictReader(open(out, encoding="utf-8")) if r["dataset"] not in sets] if out.exists() else []
-        rows = old + [r for dataset in sets for r in bench.report(dataset)]
-        rows.sort(key=lambda r: (list(DATASETS).index(r["dataset"]), r["method"], r["seed"]))
-        with open(out, "w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+        found = [r for dataset in sets for r in bench.report(dataset)]
+        rows.replace(args.out, COLUMNS, lambda r: r["dataset"] in sets, found,
+                     lambda r: (list(DATASETS).index(r["dataset"]), r["method"], r["seed"]))
 
 
 if __name__ == "__main__":
