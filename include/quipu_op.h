@@ -63,7 +63,7 @@ typedef struct qp_probe {   /* what is looked for */
     uint32_t head_number;   /* ... and which head */
     const qp_token_rows
         *tokens; /* for late interaction: of the question, token_dim floats each; centroids looked at for each, ... */
-    uint32_t probes, candidates; /* ... passages scored by centroids; 0: PLAID's for k (QP_PLAID_*) */
+    uint32_t probes, candidates; /* ... passages scored by centroids; 0: PLAID's for so many results */
     float threshold; /* a centroid that no token is as near to is left out of the first scores; 0: PLAID's */
     uint32_t dim;
     bool exact;            /* dense, late interaction: scan, do not use an approximate index */

@@ -15,7 +15,7 @@ struct late {
     const qp_probe *probe;
     const qp_token_rows *query;
     qp_codec codec;
-    uint32_t probes, candidates;
+    uint32_t probes, candidates, unpacked;
     float threshold;
     float *near;   /* centroids x the question's tokens: products */
     float *most;   /* of each centroid its largest */
@@ -32,7 +32,10 @@ static void settle(struct late *l, uint32_t k)
     l->probes = p->probes ? p->probes : k <= 10 ? 1 : k <= 100 ? 2 : 4;
     l->threshold = p->threshold != 0 ? p->threshold : k <= 10 ? .5f : k <= 100 ? .45f : .4f;
     l->candidates = p->candidates ? p->candidates : k <= 10 ? 256 : k <= 100 ? 1024 : 4096;
+    l->unpacked = l->candidates / 4 > k ? l->candidates / 4 : k;
     l->candidates = l->candidates > k ? l->candidates : k;
+    l->candidates = l->candidates < l->s->entity ? l->candidates : l->s->entity; /* there are no more */
+    l->unpacked = l->unpacked < l->s->entity ? l->unpacked : l->s->entity;
 }
 
 /* ---- centroids ---- */
@@ -149,21 +152,20 @@ static void offer(struct late *l, qp_best *best, uint32_t v, float score)
         qp_best_add(best, v, score);
 }
 
-static qp_code scan(struct late *l, qp_range r, qp_best *out)
+static qp_code scan(struct late *l, qp_best *out)
 {
-    for (uint32_t v = r.from; v < r.to; v++)
+    for (uint32_t v = 0; v < l->s->entity; v++)
         if (!l->probe->allow || l->probe->allow[v / 64] >> (v % 64) & 1)
             offer(l, out, v, exactly(l, v));
     return QP_OK;
 }
 
-static qp_code by_stages(struct late *l, uint32_t k, qp_best *out, qp_arena *a, qp_err *err)
+static qp_code by_stages(struct late *l, qp_best *out, qp_arena *a, qp_err *err)
 {
     qp_best pruned, whole;
-    uint32_t last = l->candidates / 4 > k ? l->candidates / 4 : k;
     score_centroids(l);
     qp_code code = find_candidates(l, a, err);
-    if (code || !qp_best_begin(&pruned, l->candidates, a) || !qp_best_begin(&whole, last, a))
+    if (code || !qp_best_begin(&pruned, l->candidates, a) || !qp_best_begin(&whole, l->unpacked, a))
         return code ? code : qp_oom(err);
     for (uint32_t v = 0; v < l->s->entity; v++)
         if (l->bit[v / 64] >> (v % 64) & 1)
@@ -175,11 +177,13 @@ static qp_code by_stages(struct late *l, uint32_t k, qp_best *out, qp_arena *a, 
     return QP_OK;
 }
 
-qp_code qp_snapshot_late(const qp_snapshot *s, qp_range r, const qp_probe *probe, uint32_t k, qp_list *out, qp_arena *a,
+qp_code qp_snapshot_late(const qp_snapshot *s, const qp_probe *probe, uint32_t k, qp_list *out, qp_arena *a,
                          qp_err *err)
 {
     if (!probe->tokens || (probe->tokens->n && !probe->tokens->at))
-        return qp_fail(err, QP_BUG, "view: node.colbert is searched without tokens");
+        return qp_fail(
+            err, QP_INPUT,
+            "node.colbert is searched by the operator maxsim, which has the vectors of the question's tokens");
     const uint32_t n = probe->tokens->n;
     struct late l = {.s = s,
                      .probe = probe,
@@ -195,7 +199,7 @@ qp_code qp_snapshot_late(const qp_snapshot *s, qp_range r, const qp_probe *probe
     l.codec = (qp_codec){.dim = s->token_dim, .centroid = s->centroid};
     memcpy(l.codec.value, s->info->token_value, sizeof l.codec.value);
     settle(&l, k);
-    qp_code code = probe->exact ? scan(&l, r, &best) : by_stages(&l, k, &best, a, err);
+    qp_code code = probe->exact ? scan(&l, &best) : by_stages(&l, &best, a, err);
     *out = qp_best_end(&best);
     return !code && l.damaged ? qp_snapshot_damaged(s, "token.start", "a passage's tokens cannot be read", err) : code;
 }

@@ -70,7 +70,7 @@ static qp_code search_nodes(qp_snapshot *s, const char *index, bool of_entities,
         return s->learned_terms ? qp_snapshot_learned(s, r, probe, k, out, a, err)
                                 : no_index(index, "are no learned terms: index with --sparse MODEL", err);
     if (!strcmp(kind, "colbert"))
-        return s->token_dim ? qp_snapshot_late(s, r, probe, k, out, a, err)
+        return s->token_dim ? qp_snapshot_late(s, probe, k, out, a, err)
                             : no_index(index, "are no vectors of tokens: index with -o tokens=yes", err);
     return qp_snapshot_head_search(s, r, probe, true, k, out, a, err);
 }
