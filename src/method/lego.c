@@ -155,7 +155,7 @@ static unsigned asks(const void *opt)
 #define LEGO(NAME, WORD, SE, PR, REPORT)                                 \
     static const qp_opt opts_of_##WORD[] = LEGO_OPTIONS(SE, PR, REPORT); \
     const qp_op qp_method_##WORD = {                                     \
-        .name = NAME,                                                    \
+        .name = (NAME),                                                  \
         .help = "subgraph by " SE ", paths by " PR,                      \
         .source = "LEGO-GraphRAG, Table 1; prompts: prompts/lego-*.txt", \
         .opts = opts_of_##WORD,                                          \
