@@ -331,8 +331,9 @@ qp_set qp_search(qp_query *, const char *index, uint32_t k);                    
 qp_set qp_fuse(qp_query *, qp_set a, qp_set b, const char *how, float weight, uint32_t k); /* "rrf" | "minmax" */
 qp_set qp_mix(qp_query *, qp_set a, qp_set b, float weight); /* a by weight of its scores, the rest of b's (min-max) */
 qp_set qp_hop(qp_query *, qp_set, uint32_t hops);            /* O_gs: new neighbours, nearest first */
-qp_set qp_score(qp_query *, qp_set);                         /* bi-encoder */
-qp_set qp_rerank(qp_query *, qp_set);                        /* O_m: cross-encoder */
+qp_set qp_hop_until(qp_query *, qp_set, uint32_t hops, uint32_t most); /* no hop more once it has found as many */
+qp_set qp_score(qp_query *, qp_set);                                   /* bi-encoder */
+qp_set qp_rerank(qp_query *, qp_set);                                  /* O_m: cross-encoder */
 qp_set qp_granker(qp_query *, qp_set, float alpha, float scale);    /* O_gm; scale: of the degree, 1 is the paper's */
 qp_set qp_stex(qp_query *, qp_set, float beta);                     /* O_vgs */
 qp_set qp_link_entities(qp_query *);                                /* where the question starts */

@@ -115,7 +115,8 @@ static qp_code run_cgrag(bench *b, qp_err *err)
     q->vector = b->vector;
     qp_set seeds =
         qp_fuse(q, qp_search(q, "node.dense", SEEDS), qp_search(q, "node.bm25", SEEDS), "minmax", .5f, BUDGET);
-    qp_set near = qp_top(q, qp_join(q, seeds, qp_hop(q, seeds, (uint32_t)o.layers)), BUDGET);
+    qp_set near =
+        qp_top(q, qp_join(q, seeds, qp_hop_until(q, seeds, (uint32_t)o.layers, BUDGET - seeds.nodes.n)), BUDGET);
     if (qp_lesegr_context(q, near.nodes, &o, &c))
         qp_lesegr_score(b->encoder, &c.candidates, q->threads, &score, q->mem, &q->err);
     return q->err.code ? qp_fail(err, q->err.code, "%s", q->err.message) : QP_OK;

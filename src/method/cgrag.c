@@ -19,7 +19,8 @@ qp_set qp_cgrag_candidates(qp_query *q, qp_set seeds, const qp_cgrag_opt *o)
                         .5f, budget);
     if (!o->lesegr.graph || o->lesegr.full || seeds.nodes.n >= budget)
         return seeds;
-    return qp_top(q, qp_join(q, seeds, qp_hop(q, seeds, (uint32_t)o->lesegr.layers)), budget);
+    return qp_top(q, qp_join(q, seeds, qp_hop_until(q, seeds, (uint32_t)o->lesegr.layers, budget - seeds.nodes.n)),
+                  budget);
 }
 
 static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)

@@ -10,7 +10,7 @@ typedef struct enrich_opt {
     int64_t most;
 } enrich_opt;
 
-static const qp_opt opts[] = {QP_FARE_OPTIONS(enrich_opt, fare),
+static const qp_opt opts[] = {QP_FARE_OPTIONS(enrich_opt),
                               {"bar",
                                "when the mean is computed again: after a node joined (the text), or before it "
                                "(Algorithm 3, line 13)",

@@ -15,15 +15,16 @@ typedef struct qp_fare_opt { /* the options that operators with costs share */
     double least, pseudo;
 } qp_fare_opt;
 
-#define QP_FARE_OPTIONS(type, at)                                                                                      \
+#define QP_FARE_OPTIONS(type) /* its member `fare` */                                                                  \
     QP_OPTION("edges", "edge types walked, as cites,ref; * = all; not set: the method's", QP_TEXT,                     \
-              offsetof(type, at.edges), NULL, 0, 0, NULL),                                                             \
+              offsetof(type, fare.edges), NULL, 0, 0, NULL),                                                           \
         QP_OPTION("fact",                                                                                              \
                   "what of a mention or a synonym is near the question: vectors of passage and entities, or its text", \
-                  QP_ENUM, offsetof(type, at.fact), "vector", 0, 0, "vector|text"),                                    \
-        QP_OPTION("least", "what an edge costs at least", QP_FLOAT, offsetof(type, at.least), "0.001", 1e-9, 1, NULL), \
+                  QP_ENUM, offsetof(type, fare.fact), "vector", 0, 0, "vector|text"),                                  \
+        QP_OPTION("least", "what an edge costs at least", QP_FLOAT, offsetof(type, fare.least), "0.001", 1e-9, 1,      \
+                  NULL),                                                                                               \
         QP_OPTION("pseudo", "what it costs to hang a part from the pseudo node, by a passage", QP_FLOAT,               \
-                  offsetof(type, at.pseudo), "10", 0, 1e6, NULL)
+                  offsetof(type, fare.pseudo), "10", 0, 1e6, NULL)
 #define QP_FARE_STANDARD         \
     {                            \
         NULL, "vector", 1e-3, 10 \

@@ -3,11 +3,13 @@
 #include "op/ops.h"
 
 typedef struct hop_opt {
-    int64_t hops;
+    int64_t hops, most;
     const char *edges, *direction;
 } hop_opt;
 
 static const qp_opt opts[] = {{"hops", "how far", QP_INT, offsetof(hop_opt, hops), "1", 1, 16, NULL},
+                              {"most", "goes no further once so many are found; 0: as far as hops says", QP_INT,
+                               offsetof(hop_opt, most), "0", 0, 1e9, NULL},
                               QP_EDGES_HERE(hop_opt),
                               QP_DIRECTION_HERE(hop_opt),
                               {0}};
@@ -82,6 +84,8 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
     qp_list from = in[0].nodes;
     (void)n_in;
     for (int64_t hop = 0; hop < o->hops && from.n && !qp_query_over(q, "hop"); hop++) {
+        if (o->most && out.n >= o->most)
+            break;
         if (!see(q, &seen, from))
             break;
         from = next_layer(q, walk, from, &seen);
@@ -106,4 +110,9 @@ const qp_op qp_op_hop = {
 qp_set qp_hop(qp_query *q, qp_set a, uint32_t hops)
 {
     return qp_run(q, &qp_op_hop, &a, 1, &(hop_opt){.hops = hops});
+}
+
+qp_set qp_hop_until(qp_query *q, qp_set a, uint32_t hops, uint32_t most)
+{
+    return qp_run(q, &qp_op_hop, &a, 1, &(hop_opt){.hops = hops, .most = most});
 }

@@ -6,7 +6,7 @@ typedef struct steiner_opt {
     qp_fare_opt fare;
 } steiner_opt;
 
-static const qp_opt opts[] = {QP_FARE_OPTIONS(steiner_opt, fare), {0}};
+static const qp_opt opts[] = {QP_FARE_OPTIONS(steiner_opt), {0}};
 
 /* A set's nodes, and its edges' ends. */
 static qp_id *terminals_of(qp_query *q, qp_set set, uint32_t *n)
