@@ -1,7 +1,8 @@
 /* Walks over a snapshot's edges: neighbours, degrees, rows for the graph kernels. */
-#include "base/vector.h"
 #include <stdlib.h>
 
+#include "base/vector.h"
+#include "graph/components.h"
 #include "store/mapped.h"
 
 enum { SHARED = 63 }; /* the bit of a walk's mask that all types have which are not among the first */
@@ -170,80 +171,32 @@ qp_code qp_snapshot_incident(void *self, const qp_id *ids, uint32_t n, qp_walk w
     return listed(self, ids, n, walk, next_edge, adj, a, err);
 }
 
-/* ---- between given nodes ---- */
-
-/* The first edge from `at` on that leads to v or beyond it, in steps that double and then halve: a hub's row is passed
- * over in as many steps as the logarithm of what lies between. */
-static uint64_t seek(const qp_snapshot *s, uint64_t at, uint64_t end, qp_id v)
-{
-    uint64_t step = 1, low = at, high = at;
-    while (high < end && s->edge_to[high] < v) {
-        low = high + 1;
-        high = end - high > step ? high + step : end;
-        step *= 2;
-    }
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (s->edge_to[middle] < v)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-struct taken {
-    qp_id *edge;
-    size_t n, room;
-};
-
-static bool take(struct taken *t, qp_id edge)
-{
-    if (t->n == t->room) {
-        size_t room = t->room ? 2 * t->room : 1024;
-        qp_id *more = realloc(t->edge, room * sizeof *more);
-        if (!more)
-            return false;
-        t->edge = more;
-        t->room = room;
-    }
-    t->edge[t->n++] = edge;
-    return true;
-}
-
-static qp_code take_row(const qp_snapshot *s, qp_id from, const qp_id *ids, uint32_t n, qp_walk walk, struct taken *t,
-                        qp_err *err)
-{
-    uint64_t at = s->out[from], end = s->out[from + 1];
-    for (uint32_t i = 0; i < n && at < end; i++)
-        for (at = seek(s, at, end, ids[i]); at < end && s->edge_to[at] == ids[i]; at++) {
-            if (s->edge_from[at] != from)
-                return no_edge(s, err);
-            if (ids[i] != from && walks(s, walk, (uint32_t)at) && !take(t, (qp_id)at))
-                return qp_oom(err);
-        }
-    return QP_OK;
-}
-
+/* What leads out of a node stands together and rises by its end, so the edges are a graph whose arcs are their ids. */
 qp_code qp_snapshot_between(void *self, const qp_id *ids, uint32_t n, qp_walk walk, qp_id **edge, uint32_t *m,
                             qp_arena *a, qp_err *err)
 {
     const qp_snapshot *s = self;
-    struct taken t = {0};
+    const qp_csr all = {s->nodes, s->out, s->edge_to, NULL};
+    qp_induced in;
     struct rows r;
-    qp_code code = QP_OK;
-    for (uint32_t i = 0; i < n && !code; i++)
-        code = rows_of(s, ids[i], QP_OUT, &r) ? take_row(s, ids[i], ids, n, walk, &t, err)
-                                              : qp_snapshot_no_node(s, ids[i], err);
-    *m = (uint32_t)t.n;
-    *edge = code ? NULL : qp_new(a, qp_id, t.n + 1);
-    if (*edge && t.n)
-        memcpy(*edge, t.edge, t.n * sizeof **edge);
-    free(t.edge);
-    return code || *edge ? code : qp_oom(err);
+    *m = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (!rows_of(s, ids[i], QP_OUT, &r))
+            return qp_snapshot_no_node(s, ids[i], err);
+    qp_code code = qp_induce(&all, ids, n, &in, a, err);
+    *edge = code ? NULL : qp_new(a, qp_id, in.graph.start[n] + 1);
+    if (!*edge)
+        return code ? code : qp_oom(err);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint64_t j = in.graph.start[i]; j < in.graph.start[i + 1]; j++) {
+            qp_id e = (qp_id)in.arc[j];
+            if (s->edge_from[e] != ids[i])
+                return no_edge(s, err);
+            if (in.graph.target[j] != i && walks(s, walk, e))
+                (*edge)[(*m)++] = e;
+        }
+    return QP_OK;
 }
-
-/* ---- degrees, and the whole ---- */
 
 qp_code qp_snapshot_degree(void *self, const qp_id *ids, uint32_t n, qp_walk walk, uint32_t *out, qp_err *err)
 {
