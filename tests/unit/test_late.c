@@ -6,22 +6,10 @@
 #include "store/tokens.h"
 #include "base/vector.h"
 #include "store/dot.h"
+#include "unit/floats.h"
 #include "unit/made.h"
 
 /* ---- the codec, against tests/reference/colbert.py ---- */
-
-static size_t numbers(yyjson_val *from, float *out)
-{
-    size_t i, n, at = 0;
-    yyjson_val *item;
-    if (!yyjson_is_arr(from)) {
-        *out = (float)yyjson_get_num(from);
-        return 1;
-    }
-    yyjson_arr_foreach(from, i, n, item)
-        at += numbers(item, out + at);
-    return at;
-}
 
 static void all_close(const float *x, const float *y, size_t n)
 {
@@ -38,7 +26,7 @@ static void codec_is_numpys(void **state)
     yyjson_val *root = yyjson_doc_get_root(doc);
     assert_non_null(doc);
     (void)state;
-#define READ(name) numbers(yyjson_obj_get(root, #name), name)
+#define READ(name) read_floats(yyjson_obj_get(root, #name), name)
     uint32_t dim = (uint32_t)yyjson_get_uint(yyjson_obj_get(root, "dim"));
     size_t n = READ(rows) / dim, bytes = qp_codec_bytes(dim), n_passages = READ(passages);
     READ(centroids), READ(packed), READ(unpacked), READ(nearest), READ(score), READ(cut), READ(value);

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/vector.h"
 #include "model/lesegr.h"
+#include "unit/floats.h"
 
 #define FOLDER "tests/reference/lesegr/"
 enum { MOST = 64, MOST_ARCS = 512, DIM = 20 };
@@ -60,19 +61,6 @@ static void near(double found, double wanted, double tolerance, const char *what
 }
 
 /* ---- PyTorch ---- */
-
-static size_t read_floats(yyjson_val *v, float *to)
-{
-    size_t i, n, all = 0;
-    yyjson_val *item;
-    if (!yyjson_is_arr(v)) {
-        *to = (float)yyjson_get_num(v);
-        return 1;
-    }
-    yyjson_arr_foreach(v, i, n, item)
-        all += read_floats(item, to + all);
-    return all;
-}
 
 static scene *read_scene(yyjson_val *root)
 {
