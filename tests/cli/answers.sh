@@ -1,12 +1,7 @@
 #!/bin/sh
 # Answers measured: evidence among passages, ROUGE-L, and a judge that a local server plays. Without model files.
 set -eu
-export PYTHONPATH="$(cd "$(dirname "$0")/../servers" && pwd)"
-work=$(mktemp -d)
-trap 'kill $server 2>/dev/null || :; rm -rf "$work"' EXIT
-server=
-. "$(dirname "$0")/../refused.sh"
-cd "$work"
+. "$(dirname "$0")/../served.sh"
 mkdir set
 printf '%s\n' '{"_id":"d1","title":"","text":"The quipu kept records with knots on cords."}' \
     '{"_id":"d2","title":"","text":"Rain fell on the mountains of Peru."}' >set/corpus.jsonl

@@ -3,7 +3,7 @@
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-fail() { echo "FAILED: $*" >&2; exit 1; }
+. "$(dirname "$0")/../refused.sh"
 cd "$work"
 mkdir set
 cat >set/corpus.jsonl <<'J'

@@ -4,23 +4,16 @@ set -eu
 notes=$(cd "$(dirname "$0")/../data/notes" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-fail() { echo "FAILED: $*" >&2; exit 1; }
-has() { printf '%s' "$1" | grep -qF -- "$2" || fail "wanted '$2' in: $1"; }
-refused() { # EXIT TEXT COMMAND...
-    want=$1 text=$2 code=0
-    shift 2
-    "$@" >out 2>err || code=$?
-    [ $code = "$want" ] && grep -qF -- "$text" err && [ "$(wc -l <err)" = 1 ] || fail "exit $want and '$text' were wanted: $code $(cat err)"
-}
+. "$(dirname "$0")/../refused.sh"
 cd "$work"
 cp -r "$notes" notes
 index="$QUIPU index --embedder hash -q -s s"
 find="$QUIPU retrieve -s s --embedder hash -m colbert --json"
 
 $index notes >/dev/null
-refused 5 "index it again with -o tokens=yes" $find "dyed cotton"
-refused 5 "needs an embedder that gives vectors of tokens" $QUIPU index --embedder none -q -s none -o tokens=yes notes
-refused 2 "yes" $index -o tokens=perhaps notes
+refused 5 "index it again with -o tokens=yes" -- $find "dyed cotton"
+refused 5 "needs an embedder that gives vectors of tokens" -- $QUIPU index --embedder none -q -s none -o tokens=yes notes
+refused 2 "yes" -- $index -o tokens=perhaps notes
 has "$($index -o tokens=yes notes)" "chunks with vectors of tokens"
 has "$($index notes)" "0 chunks embedded"
 $QUIPU check -s s >/dev/null
@@ -28,9 +21,9 @@ has "$($find 'who checked the accounts of the keepers')" '"document":"notes/keep
 has "$($find -o exact=true 'who checked the accounts of the keepers')" '"document":"notes/keepers.md"'
 has "$($find -o probes=4 -o candidates=16 -o threshold=-1 -k 1 'dyed cotton')" '"document":"notes/weaving.md"'
 has "$($find -o probes=65536 -o candidates=1000000000 -k 1 'dyed cotton')" '"document":"notes/weaving.md"'
-refused 2 "threshold" $find -o threshold=2 "dyed cotton"
+refused 2 "threshold" -- $find -o threshold=2 "dyed cotton"
 $QUIPU stats -s s | grep -q '^tokens  *[1-9]' || fail "stats knows of no tokens"
-refused 2 "another embedder" $QUIPU retrieve -s s --embedder hash:64 -m colbert "dyed cotton"
+refused 2 "another embedder" -- $QUIPU retrieve -s s --embedder hash:64 -m colbert "dyed cotton"
 
 mkdir set
 printf '%s\n' '{"_id":"a","title":"","text":"cotton is dyed"}' '{"_id":"b","title":"","text":"knots keep numbers"}' >set/corpus.jsonl
@@ -52,5 +45,5 @@ $QUIPU index --embedder hash:64 -q -s s notes >/dev/null
 has "$($QUIPU retrieve -s s --embedder hash:64 -m colbert -k 1 --json 'dyed cotton')" '"document":"notes/weaving.md"'
 $QUIPU check -s s >/dev/null
 $QUIPU index --embedder hash:64 -q -s s -o tokens=no notes >/dev/null
-refused 5 "index it again with -o tokens=yes" $QUIPU retrieve -s s --embedder hash:64 -m colbert "dyed cotton"
+refused 5 "index it again with -o tokens=yes" -- $QUIPU retrieve -s s --embedder hash:64 -m colbert "dyed cotton"
 echo "colbert: made once, found by, gone with its passage"

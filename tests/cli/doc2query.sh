@@ -1,13 +1,7 @@
 #!/bin/sh
 # Doc2Query with a writer that a local server plays: what it says is found, asked once, gone with its passage.
 set -eu
-export PYTHONPATH="$(cd "$(dirname "$0")/../servers" && pwd)"
-work=$(mktemp -d)
-server=
-trap 'kill $server 2>/dev/null || :; rm -rf "$work"' EXIT
-fail() { echo "FAILED: $*" >&2; exit 1; }
-has() { printf '%s' "$1" | grep -qF -- "$2" || fail "wanted '$2' in: $1"; }
-cd "$work"
+. "$(dirname "$0")/../served.sh"
 mkdir notes
 echo 'The quipucamayoc kept the cords.' >notes/a.txt
 echo 'Cotton was dyed with indigo.' >notes/b.txt
@@ -30,27 +24,21 @@ for _ in $(seq 200); do [ -s port ] || sleep 0.3; done
 writer="openai:w@http://127.0.0.1:$(cat port)/v1"
 index="$QUIPU index --embedder none -q -s s"
 find="$QUIPU retrieve -s s --embedder none -m doc2query --json"
-refused() { # EXIT TEXT COMMAND...
-    want=$1 text=$2 code=0
-    shift 2
-    "$@" >out 2>err || code=$?
-    [ $code = "$want" ] && grep -qF -- "$text" err && [ "$(wc -l <err)" = 1 ] || fail "exit $want and '$text' were wanted: $code $(cat err)"
-}
 
 # What is missing is said.
-refused 5 "name one with --writer" $index -o doc2query=2 notes
+refused 5 "name one with --writer" -- $index -o doc2query=2 notes
 $index notes >/dev/null
-refused 2 "index with -o doc2query=5 --writer" $find accountant
-refused 2 "doc2query" $index -o doc2query=41 --writer "$writer" notes
+refused 2 "index with -o doc2query=5 --writer" -- $find accountant
+refused 2 "doc2query" -- $index -o doc2query=41 --writer "$writer" notes
 echo 'only {text}' >prompt.txt
-refused 2 "has no {n}; this prompt is one with {text} and {n}" $index -o doc2query=2 -o doc2query_prompt=prompt.txt --writer "$writer" notes
+refused 2 "has no {n}; this prompt is one with {text} and {n}" -- $index -o doc2query=2 -o doc2query_prompt=prompt.txt --writer "$writer" notes
 out=$($index -o doc2query=2 --writer "$writer" --dry-run --prices 0,1000,0 notes)
 has "$out" "asked 2 times"
 [ ! -e asked ] || fail "a dry run asked"
 
 # A run that ends in the middle goes on: what was said is not asked again. Longest passages come first.
 echo indigo >dies-at
-refused 5 "keys are read" $index -o doc2query=2 --writer "$writer" notes
+refused 5 "keys are read" -- $index -o doc2query=2 --writer "$writer" notes
 rm dies-at
 has "$($index --writer "$writer" notes)" "1 chunks were written questions for"
 [ "$(wc -l <asked)" = 2 ] || fail "asked twice: $(cat asked)"
@@ -69,7 +57,7 @@ cp s/snapshot-*.qp before
 has "$($index notes)" "2 unchanged"
 cmp s/snapshot-*.qp before || fail "a run without changes changed something"
 echo 'There is nothing to ask here.' >notes/c.txt
-refused 5 "passages that have no questions yet" $index notes
+refused 5 "passages that have no questions yet" -- $index notes
 $index --writer "$writer" notes >/dev/null
 $QUIPU check -s s >/dev/null
 has "$($find 'ask')" '"document":"notes/c.txt"'
@@ -83,5 +71,5 @@ rm -rf s
 $QUIPU index --embedder hash -q -s s -o doc2query=2 --writer "$writer" notes >/dev/null
 has "$($QUIPU retrieve -s s --embedder hash -m cg-rag -o sparse=doc2query -o encoder=none --json accountant)" '"document":"notes/a.txt"'
 $QUIPU index --embedder hash -q -s s -o doc2query=0 notes >/dev/null
-refused 2 "index with -o doc2query=5 --writer" $find accountant
+refused 2 "index with -o doc2query=5 --writer" -- $find accountant
 echo "doc2query: asked once, found by, gone with its passage"

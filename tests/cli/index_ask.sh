@@ -6,8 +6,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export QUIPU_STORE="$work/store"
 models='--embedder hash --reranker hash'
-fail() { echo "FAILED: $*" >&2; exit 1; }
-has() { printf '%s' "$1" | grep -qF -- "$2" || fail "wanted '$2' in: $1"; }
+. "$(dirname "$0")/../refused.sh"
 
 out=$($QUIPU index --embedder hash "$notes")
 has "$out" "4 documents added"

@@ -6,8 +6,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 fixtures="$OLDPWD/tests/fuzz/corpus"
-fail() { echo "FAILED: $*" >&2; exit 1; }
-has() { printf '%s' "$1" | grep -qF -- "$2" || fail "wanted '$2' in: $1"; }
+. "$(dirname "$0")/../refused.sh"
 index() { $QUIPU index --quiet --embedder hash "$@"; }
 find1() { $QUIPU retrieve --quiet --embedder hash -m bm25 -k 1 --json "$@"; }
 found() { find1 -s "$1" "$2" | grep -qF "\"document\":\"$3\"" || fail "'$2' does not find $3 in $1"; }

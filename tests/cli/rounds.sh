@@ -1,12 +1,7 @@
 #!/bin/sh
 # Many questions to a writer at a time: whatever the order, the delays and the refusals, the same index at the same price.
 set -eu
-export PYTHONPATH="$(cd "$(dirname "$0")/../servers" && pwd)"
-work=$(mktemp -d)
-server=
-trap 'kill $server 2>/dev/null || :; rm -rf "$work"' EXIT
-. "$(dirname "$0")/../refused.sh"
-cd "$work"
+. "$(dirname "$0")/../served.sh"
 mkdir notes
 for i in $(seq 1 40); do
     echo "The keeper Anna Nr$i met Bert Nr$((i % 7)) in Cusco. Bert Nr$((i % 7)) tied cords." >notes/$i.txt

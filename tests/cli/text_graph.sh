@@ -2,13 +2,9 @@
 # A graph out of plain text, without model files: the entities and relations are those of a slow twin; a document that
 # comes or goes leaves what a fresh index would have.
 set -eu
-work=$(mktemp -d)
-server=
-trap 'kill $server 2>/dev/null || :; rm -rf "$work"' EXIT
+. "$(dirname "$0")/../served.sh"
 export QUIPU
-. "$(dirname "$0")/../refused.sh"
 index="$QUIPU index --quiet --embedder hash -o graph=text"
-cd "$work"
 
 cat >twin.py <<'P'
 """AGRAG's entities by the formula, relations and mentions of a sentence, for texts of small letters, spaces and full stops."""

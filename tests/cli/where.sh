@@ -5,7 +5,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export QUIPU_STORE="$work/store"
 models='--embedder hash --reranker hash'
-fail() { echo "FAILED: $*" >&2; exit 1; }
+. "$(dirname "$0")/../refused.sh"
 
 # Every tenth of 200 records is of 2020, far down in any ranking; every record links to the next, of another year.
 mkdir "$work/set"

@@ -1,0 +1,7 @@
+# Sourced by tests/cli/*.sh that play a service: their folder $work and the service $server are gone at the end.
+export PYTHONPATH="$(cd "$(dirname "$0")/../servers" && pwd)"
+work=$(mktemp -d)
+server=
+trap 'kill $server 2>/dev/null || :; rm -rf "$work"' EXIT
+. "$(dirname "$0")/../refused.sh"
+cd "$work"
