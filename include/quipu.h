@@ -182,8 +182,9 @@ typedef struct qp_train_options {
 qp_code qp_index_train(qp_index *, const char *what, const char *dataset, const qp_train_options *, char **json,
                        qp_err *);
 
-/* Times the kernels on a generated index, made in $TMPDIR and removed: passages, edges, words, dim, runs, ... JSON. */
-qp_code qp_benchmark(const qp_setting *, size_t n, const qp_watch *, char **json, qp_err *);
+/* Times the kernels on an index generated with the seed, made in $TMPDIR and removed: passages, edges, words, dim, runs, ...
+ * threads: of kernels that part their work; 0: one per core. JSON, to be freed with qp_free. */
+qp_code qp_benchmark(const qp_setting *, size_t n, int threads, uint64_t seed, const qp_watch *, char **json, qp_err *);
 
 /* ---- what there is ---- */
 /* JSON: [{name, help, paper, reads, needs, options:[{name, help, type, default, min, max, choices}]}]; what = "methods", "ops", or "index", "eval", "bench": the settings

@@ -14,7 +14,7 @@ int run_bench(cli *c)
     char *json = NULL;
     qp_err err = {0};
     qp_watch watch = session_watch(c);
-    qp_code code = qp_benchmark(c->settings, c->n_settings, &watch, &json, &err);
+    qp_code code = qp_benchmark(c->settings, c->n_settings, (int)c->threads, (uint64_t)c->seed, &watch, &json, &err);
     if (code)
         return session_fail(code, &err);
     if (c->json) {

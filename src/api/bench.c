@@ -25,8 +25,6 @@ static const qp_opt opts[] = {
     {"vocabulary", "different words", QP_INT, OPTION(vocabulary), "100000", 1, 1e8, NULL},
     {"dim", "numbers a vector; 0: no vectors", QP_INT, OPTION(dim), "384", 0, 4096, NULL},
     {"runs", "times each kernel runs", QP_INT, OPTION(runs), "50", 1, 1e6, NULL},
-    {"threads", "of the kernels that part their work", QP_INT, OPTION(threads), "1", 1, 256, NULL},
-    {"seed", "of all that is random", QP_INT, OPTION(seed), "1", 0, 1e15, NULL},
     {0},
 };
 const qp_op qp_benchmark_options = {.name = "bench",
@@ -129,9 +127,7 @@ static qp_code begin(bench *b, const qp_setting *settings, size_t n, qp_err *err
     code = o ? qp_options_fill(&qp_benchmark_options, settings, n, o, b->q.mem, err) : qp_oom(err);
     if (code)
         return code;
-    b->random = qp_random_seed((uint64_t)o->seed);
     b->vector = calloc((size_t)o->dim + 1, sizeof *b->vector);
-    b->q.threads = (int)o->threads;
     b->q.memo = qp_memo_new();
     b->doc = yyjson_mut_doc_new(NULL);
     b->rows = yyjson_mut_arr(b->doc);
@@ -152,12 +148,14 @@ static void end(bench *b)
     free((void *)b->o);
 }
 
-qp_code qp_benchmark(const qp_setting *settings, size_t n, const qp_watch *watch, char **json, qp_err *err)
+qp_code qp_benchmark(const qp_setting *settings, size_t n, int threads, uint64_t seed, const qp_watch *watch,
+                     char **json, qp_err *err)
 {
     static const qp_watch unwatched;
-    bench b = {.watch = watch ? watch : &unwatched};
+    bench b = {.watch = watch ? watch : &unwatched, .random = qp_random_seed(seed)};
     double began = qp_now_ms();
     qp_code code = begin(&b, settings, n, err);
+    b.q.threads = threads > 0 ? threads : qp_cores();
     if (!code)
         code = qp_bench_generate(&b, err);
     if (!code) {

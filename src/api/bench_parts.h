@@ -10,7 +10,7 @@
 #include "store/snapshot.h"
 
 typedef struct bench_opt {
-    int64_t passages, edges, entities, triples, words, vocabulary, dim, runs, threads, seed;
+    int64_t passages, edges, entities, triples, words, vocabulary, dim, runs;
 } bench_opt;
 
 typedef struct bench {
