@@ -277,40 +277,41 @@ static qp_code attend(void *ctx, int worker, size_t block, qp_err *err)
 }
 
 /* e_ij of one head, before the softmax. */
-static float logit(const qp_lesegr *m, const layer *l, const layer_pass *p, uint32_t i, uint32_t j, uint32_t head,
-                   float own, float s)
+static float logit(const work *w, uint32_t i, uint32_t j, uint32_t head, float own, float s)
 {
+    const qp_lesegr *m = w->m;
+    const layer_pass *p = w->p;
     uint32_t heads = m->shape.heads, width = m->shape.hidden / heads;
     if (m->shape.kind == QP_LESEGR_GAT) {
         float x = own * p->left[(size_t)i * heads + head] + s * p->right[(size_t)j * heads + head];
         return x > 0 ? x : .2f * x;
     }
-    const float *q = p->query + (size_t)i * m->shape.hidden + (size_t)head * width;
-    const float *k = p->key + (size_t)j * m->shape.hidden + (size_t)head * width;
-    return s * (own * qp_dot(q, k, width) + qp_dot(l->query_bias + (size_t)head * width, k, width)) /
+    const float *q = p->query + (size_t)w->pass->slot[i] * m->shape.hidden + (size_t)head * width;
+    const float *k = p->key + (size_t)w->pass->slot[j] * m->shape.hidden + (size_t)head * width;
+    return s * (own * qp_dot(q, k, width) + qp_dot(w->l->query_bias + (size_t)head * width, k, width)) /
            sqrtf((float)width);
 }
 
 /* a_ij of the arcs of node i. */
-static void weigh(const qp_lesegr *m, const layer *l, const qp_candidates *c, const float *alpha, uint32_t i,
-                  layer_pass *p)
+static void weigh(const work *w, uint32_t i)
 {
-    const qp_csr *g = &c->graph;
-    uint32_t heads = m->shape.heads, n = row_size(g, i);
-    float *share = p->share + loop(g, i) * heads, own = delta_of(c, i);
+    const qp_csr *g = &w->c->graph;
+    uint32_t heads = w->m->shape.heads, n = row_size(g, i);
+    float *share = w->p->share + loop(g, i) * heads, own = delta_of(w->c, i);
+    bool gcn = w->m->shape.kind == QP_LESEGR_GCN;
     for (uint32_t head = 0; head < heads; head++) {
         float top = -INFINITY, total = 0;
         for (uint32_t a = 0; a < n; a++) {
             uint32_t j = end_of(g, i, a);
             float *e = &share[(size_t)a * heads + head];
-            *e = m->shape.kind == QP_LESEGR_GCN
-                     ? qp_lesegr_share(g, i, j)
-                     : logit(m, l, p, i, j, head, own, delta_of(c, j) * alpha[loop(g, i) + a]);
+            *e = gcn      ? qp_lesegr_share(g, i, j)
+                 : n == 1 ? 0 /* softmax of one */
+                          : logit(w, i, j, head, own, delta_of(w->c, j) * w->pass->alpha[loop(g, i) + a]);
             top = *e > top ? *e : top;
         }
-        for (uint32_t a = 0; a < n && m->shape.kind != QP_LESEGR_GCN; a++)
+        for (uint32_t a = 0; a < n && !gcn; a++)
             total += share[(size_t)a * heads + head] = expf(share[(size_t)a * heads + head] - top);
-        for (uint32_t a = 0; a < n && m->shape.kind != QP_LESEGR_GCN; a++)
+        for (uint32_t a = 0; a < n && !gcn; a++)
             share[(size_t)a * heads + head] /= total;
     }
 }
@@ -322,22 +323,36 @@ static void add_scaled(float *to, const float *from, float by, uint32_t n)
 }
 
 /* The messages of node i's arcs, weighted and added up. */
-static void gather(const qp_lesegr *m, const layer *l, const qp_candidates *c, const float *alpha, uint32_t i,
-                   layer_pass *p)
+static void gather(const work *w, uint32_t i)
 {
-    const qp_csr *g = &c->graph;
-    uint32_t heads = m->shape.heads, hidden = m->shape.hidden, width = hidden / heads;
+    const qp_csr *g = &w->c->graph;
+    const layer_pass *p = w->p;
+    uint32_t heads = w->m->shape.heads, hidden = w->m->shape.hidden, width = hidden / heads;
     float *units = p->units + (size_t)i * hidden;
-    memcpy(units, l->value_bias, hidden * sizeof *units);
+    memcpy(units, w->l->value_bias, hidden * sizeof *units);
     for (uint32_t a = 0; a < row_size(g, i); a++) {
         uint32_t j = end_of(g, i, a);
-        float s = delta_of(c, j) * alpha[loop(g, i) + a];
+        float s = delta_of(w->c, j) * w->pass->alpha[loop(g, i) + a];
         for (uint32_t head = 0; head < heads && s != 0; head++)
             add_scaled(units + (size_t)head * width, p->value + (size_t)j * hidden + (size_t)head * width,
                        s * p->share[(loop(g, i) + a) * heads + head], width);
     }
     for (uint32_t u = 0; u < hidden; u++)
         units[u] = units[u] > 0 ? units[u] : 0;
+}
+
+/* Q h and K h of those among the nodes that have neighbours. */
+static void multiply_joined(const work *w, uint32_t from, uint32_t to)
+{
+    const uint32_t *slot = w->pass->slot, dim = w->m->shape.dim;
+    size_t first = slot[from], hidden = w->m->shape.hidden;
+    float *met = w->p->met;
+    for (uint32_t i = from; i < to; i++)
+        if (slot[i + 1] > slot[i])
+            memcpy(met + (size_t)slot[i] * dim, w->p->h + (size_t)i * dim, dim * sizeof *met);
+    uint32_t n = slot[to] - slot[from];
+    times(w->m->kernels, &w->l->query, met + first * dim, n, NULL, w->p->query + first * hidden);
+    times(w->m->kernels, &w->l->key, met + first * dim, n, NULL, w->p->key + first * hidden);
 }
 
 /* Q h, K h and V h of these nodes. */
@@ -352,10 +367,8 @@ static qp_code multiply(void *ctx, int worker, size_t block, qp_err *err)
     block_of(w, block, &from, &to);
     const float *h = p->h + (size_t)from * w->m->shape.dim;
     times(k, &l->value, h, to - from, NULL, p->value + (size_t)from * hidden);
-    if (w->m->shape.kind == QP_LESEGR_GT) {
-        times(k, &l->query, h, to - from, NULL, p->query + (size_t)from * hidden);
-        times(k, &l->key, h, to - from, NULL, p->key + (size_t)from * hidden);
-    }
+    if (w->m->shape.kind == QP_LESEGR_GT)
+        multiply_joined(w, from, to);
     for (size_t i = (size_t)from * heads; i < (size_t)to * heads && w->m->shape.kind == QP_LESEGR_GAT; i++) {
         p->left[i] = qp_dot(l->left + i % heads * width, p->value + i * width, width);
         p->right[i] = qp_dot(l->right + i % heads * width, p->value + i * width, width);
@@ -374,8 +387,8 @@ static void score_node(const work *w, uint32_t i)
 static void receive_node(const work *w, uint32_t i)
 {
     uint32_t dim = w->m->shape.dim;
-    weigh(w->m, w->l, w->c, w->pass->alpha, i, w->p);
-    gather(w->m, w->l, w->c, w->pass->alpha, i, w->p);
+    weigh(w, i);
+    gather(w, i);
     if (!w->out) {
         score_node(w, i);
         return;
@@ -400,10 +413,25 @@ static qp_code receive(void *ctx, int worker, size_t block, qp_err *err)
     return QP_OK;
 }
 
+/* Slots of the nodes that have neighbours, or are some node's. */
+static bool count_joined(const qp_csr *g, qp_lesegr_pass *p, qp_arena *mem)
+{
+    uint32_t *slot = p->slot = qp_new(mem, uint32_t, g->n + 1u);
+    for (uint32_t i = 0; slot && i < g->n; i++)
+        for (uint64_t a = g->start[i]; a < g->start[i + 1]; a++)
+            slot[i + 1] = slot[g->target[a] + 1] = 1;
+    for (uint32_t i = 0; slot && i < g->n; i++)
+        slot[i + 1] += slot[i];
+    return slot;
+}
+
 static bool make_room(const qp_lesegr *m, const qp_csr *g, qp_lesegr_pass *p, qp_arena *mem)
 {
     const qp_lesegr_shape *s = &m->shape;
-    bool gt = s->kind == QP_LESEGR_GT, all = true;
+    bool gt = s->kind == QP_LESEGR_GT, all = count_joined(g, p, mem);
+    if (!all)
+        return false;
+    size_t joined = gt ? p->slot[g->n] : 0;
     p->projected = qp_new(mem, float, (size_t)g->n * s->mlp + 1);
     p->alpha = qp_new(mem, float, arcs(g) + 1);
     p->score = qp_new(mem, float, g->n + 1u);
@@ -411,14 +439,15 @@ static bool make_room(const qp_lesegr *m, const qp_csr *g, qp_lesegr_pass *p, qp
         layer_pass *l = &p->layer[k];
         size_t wide = (size_t)g->n * s->hidden + 1;
         *l = (layer_pass){.h = k ? qp_new(mem, float, (size_t)g->n * s->dim + 1) : NULL,
-                          .query = gt ? qp_new(mem, float, wide) : NULL,
-                          .key = gt ? qp_new(mem, float, wide) : NULL,
+                          .met = qp_new(mem, float, joined * s->dim + 1),
+                          .query = qp_new(mem, float, joined * s->hidden + 1),
+                          .key = qp_new(mem, float, joined * s->hidden + 1),
                           .value = qp_new(mem, float, wide),
                           .left = qp_new(mem, float, (size_t)g->n * s->heads + 1),
                           .right = qp_new(mem, float, (size_t)g->n * s->heads + 1),
                           .share = qp_new(mem, float, arcs(g) * s->heads + 1),
                           .units = qp_new(mem, float, wide)};
-        all &= (l->h || !k) && (!gt || (l->query && l->key)) && l->value && l->left && l->right && l->share && l->units;
+        all &= (l->h || !k) && l->met && l->query && l->key && l->value && l->left && l->right && l->share && l->units;
     }
     p->h = qp_new(mem, float, (size_t)g->n * s->dim + 1);
     return all && p->projected && p->alpha && p->score && p->h;
@@ -444,7 +473,7 @@ static qp_code go_through(work *w, int threads, bool vectors, qp_arena *mem, qp_
     if (!make_room(m, &w->c->graph, p, mem) || (!vectors && !fold(w, &m->layer[last], mem)))
         return qp_oom(err);
     p->layer[0].h = (float *)(uintptr_t)w->c->vector;
-    w->block = threads > 1 ? n / (2 * (uint32_t)threads) + 1 : n + 1;
+    w->block = n / (uint32_t)(threads > 1 ? threads : 1) + 1;
     size_t blocks = (n + w->block - 1) / w->block;
     qp_code code = w->c->flat ? QP_OK : qp_parallel(threads, blocks, project, w, err);
     code = code ? code : qp_parallel(threads, blocks, attend, w, err);

@@ -81,7 +81,8 @@ static void back_from_logit_gt(way_back *b, const layer *l, const layer_pass *p,
     const qp_lesegr_shape *shape = &b->m->shape;
     uint32_t hidden = shape->hidden, width = hidden / shape->heads, j = end_of(g, i, a);
     size_t arc = loop(g, i) + a, from = (size_t)head * width;
-    const float *key = p->key + (size_t)j * hidden + from, *query = p->query + (size_t)i * hidden + from;
+    const float *key = p->key + (size_t)b->p->slot[j] * hidden + from;
+    const float *query = p->query + (size_t)b->p->slot[i] * hidden + from;
     float own = delta_of(b->c, i), s = delta_of(b->c, j) * b->p->alpha[arc];
     d /= sqrtf((float)width);
     b->scale[arc] += d * (own * qp_dot(query, key, width) + qp_dot(l->query_bias + from, key, width));
@@ -110,7 +111,7 @@ static void back_from_shares(way_back *b, const layer *l, const layer_pass *p, u
     const qp_csr *g = &b->c->graph;
     uint32_t heads = b->m->shape.heads, n = row_size(g, i);
     const float *share = p->share + loop(g, i) * heads;
-    for (uint32_t head = 0; head < heads; head++) {
+    for (uint32_t head = 0; head < heads && n > 1; head++) { /* of one it is 1, whatever went in */
         float mean = 0;
         for (uint32_t a = 0; a < n; a++)
             mean += share[(size_t)a * heads + head] * b->share[(size_t)a * heads + head];

@@ -34,14 +34,17 @@ struct qp_lesegr {
 
 /* What a layer computed. Arcs are counted with the loops: of node i, its loop first, from loop(i) on. */
 typedef struct layer_pass {
-    float *h;                   /* n x dim: what went in */
-    float *query, *key, *value; /* n x hidden: Q h, K h, V h */
-    float *left, *right;        /* n x heads: l . V h, r . V h */
-    float *share;               /* arcs x heads: a_ij */
-    float *units;               /* n x hidden: relu(o + b) */
+    float *h;            /* n x dim: what went in */
+    float *value;        /* n x hidden: V h */
+    float *met;          /* joined x dim: h of the nodes that have neighbours, end to end */
+    float *query, *key;  /* joined x hidden: Q h, K h */
+    float *left, *right; /* n x heads: l . V h, r . V h */
+    float *share;        /* arcs x heads: a_ij */
+    float *units;        /* n x hidden: relu(o + b) */
 } layer_pass;
 
 struct qp_lesegr_pass {
+    uint32_t *slot;   /* n + 1: how many nodes before this one have neighbours; a lone node has no use for Q and K */
     float *projected; /* n x mlp: W1 c */
     float *alpha;     /* arcs */
     layer_pass layer[LESEGR_LAYERS];
