@@ -1,6 +1,6 @@
 /* The kernels, one run each. */
 #include "api/bench_parts.h"
-#include "op/lesegr.h"
+#include "method/cgrag.h"
 
 static qp_code reopen(bench *b, qp_err *err)
 {
@@ -92,20 +92,21 @@ static qp_code run_agrag(bench *b, qp_err *err)
 /* LeSeGR with a Graph Transformer over the candidates of three words and a vector; its search is in it. */
 static qp_code run_cgrag(bench *b, qp_err *err)
 {
-    enum { SEEDS = 50, BUDGET = 200 };
-    static const qp_lesegr_opt o = {.layers = 2,
-                                    .n = 4,
-                                    .sparse = "bm25",
-                                    .edges = "*",
-                                    .direction = "both",
-                                    .graph = true,
-                                    .delta = true,
-                                    .alpha = true};
+    static const qp_cgrag_opt o = {.lesegr = {.layers = 2,
+                                              .n = 4,
+                                              .sparse = "bm25",
+                                              .edges = "*",
+                                              .direction = "both",
+                                              .graph = true,
+                                              .delta = true,
+                                              .alpha = true},
+                                   .seeds = 50,
+                                   .budget = 100};
     qp_query *q = &b->q;
     qp_context c;
     const float *score;
     if (!b->encoder) {
-        const qp_lesegr_shape shape = {QP_LESEGR_GT, (uint32_t)o.layers, q->graph->dim, 1024, 4, 128};
+        const qp_lesegr_shape shape = {QP_LESEGR_GT, (uint32_t)o.lesegr.layers, q->graph->dim, 1024, 4, 128};
         qp_code code = qp_lesegr_new(shape, &b->random, &b->encoder, err);
         code = code ? code : qp_lesegr_ready(b->encoder, false, err);
         if (code)
@@ -113,11 +114,8 @@ static qp_code run_cgrag(bench *b, qp_err *err)
     }
     q->text = qp_buf_view(&b->words);
     q->vector = b->vector;
-    qp_set seeds =
-        qp_fuse(q, qp_search(q, "node.dense", SEEDS), qp_search(q, "node.bm25", SEEDS), "minmax", .5f, BUDGET);
-    qp_set near =
-        qp_top(q, qp_join(q, seeds, qp_hop_until(q, seeds, (uint32_t)o.layers, BUDGET - seeds.nodes.n)), BUDGET);
-    if (qp_lesegr_context(q, near.nodes, &o, &c))
+    qp_set near = qp_cgrag_candidates(q, (qp_set){0}, &o);
+    if (qp_lesegr_context(q, near.nodes, &o.lesegr, &c))
         qp_lesegr_score(b->encoder, &c.candidates, q->threads, &score, q->mem, &q->err);
     return q->err.code ? qp_fail(err, q->err.code, "%s", q->err.message) : QP_OK;
 }

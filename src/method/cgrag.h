@@ -17,7 +17,7 @@ typedef struct qp_cgrag_opt {
      "50",    1,                                                                                                     \
      1e6,     NULL},                                                                                                 \
     {                                                                                                                \
-        "budget", "candidates in all, those near the best seeds first", QP_INT, offsetof(type, in budget), "200", 1, \
+        "budget", "candidates in all, those near the best seeds first", QP_INT, offsetof(type, in budget), "100", 1, \
             1e6, NULL                                                                                                \
     }
 
