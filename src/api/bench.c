@@ -12,6 +12,7 @@
 #include "api/bench.h"
 #include "api/bench_parts.h"
 #include "base/clock.h"
+#include "base/sorted.h"
 #include "base/thread.h"
 
 #define OPTION(member) offsetof(bench_opt, member)
@@ -44,12 +45,6 @@ static void give_pages_back(const bench *b)
 }
 
 /* ---- timing ---- */
-
-static int rising(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Of this process; waiting for the disk is not in it. */
 static double cpu_ms(void)
@@ -100,8 +95,8 @@ static qp_code measure(bench *b, const bench_kernel *k, qp_err *err)
         qp_memo_clear(b->q.memo);
     }
     if (!code) {
-        qsort(ms, (size_t)n, sizeof *ms, rising);
-        qsort(cpu, (size_t)n, sizeof *cpu, rising);
+        qsort(ms, (size_t)n, sizeof *ms, qp_by_double);
+        qsort(cpu, (size_t)n, sizeof *cpu, qp_by_double);
         add_row(b, k->name, ms, cpu, n, &before);
     }
     free(ms);

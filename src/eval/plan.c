@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "base/sorted.h"
 #include "base/template.h"
 #include "store/snapshot.h"
 #include "base/random.h"
@@ -128,13 +129,6 @@ static qp_code choose_contenders(qp_evaluation *e, const qp_setting *settings, s
     return QP_OK;
 }
 
-static int by_number(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-
-    return a < b ? -1 : a > b;
-}
-
 /* The n numbers in an order drawn with the seed (Fisher and Yates). */
 static void shuffle(uint32_t *numbers, uint32_t n, uint64_t seed)
 {
@@ -170,7 +164,7 @@ static qp_code choose_questions(qp_evaluation *e, qp_err *err)
     if (e->options->sample && e->options->sample < e->n) {
         shuffle(e->asked, e->n, e->options->seed);
         e->n = e->options->sample;
-        qsort(e->asked, e->n, sizeof *e->asked, by_number);
+        qsort(e->asked, e->n, sizeof *e->asked, qp_by_u32);
     }
     if (strcmp(e->plan.split, "all") != 0) {
         uint32_t dev = (e->n + 1) / 2;
@@ -182,7 +176,7 @@ static qp_code choose_questions(qp_evaluation *e, qp_err *err)
             memmove(e->asked, e->asked + dev, (e->n -= dev) * sizeof *e->asked);
         else
             e->n = dev;
-        qsort(e->asked, e->n, sizeof *e->asked, by_number);
+        qsort(e->asked, e->n, sizeof *e->asked, qp_by_u32);
     }
     return QP_OK;
 }

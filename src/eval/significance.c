@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/random.h"
+#include "base/sorted.h"
 #include "base/thread.h"
 
 typedef struct drawing {
@@ -83,13 +84,6 @@ qp_code qp_draws_make(const double *value, uint32_t questions, uint32_t columns,
     return code;
 }
 
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-
-    return a < b ? -1 : a > b;
-}
-
 double qp_draws_average(const qp_draws *d, uint32_t column)
 {
     double sum = 0;
@@ -112,7 +106,7 @@ static double quantile(const double *sorted, uint32_t n, double at)
 
 static qp_interval interval(double mean, double *draws, uint32_t n)
 {
-    qsort(draws, n, sizeof *draws, by_value);
+    qsort(draws, n, sizeof *draws, qp_by_double);
     return (qp_interval){mean, quantile(draws, n, .025), quantile(draws, n, .975)};
 }
 

@@ -2,14 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/sorted.h"
 #include "eval/evaluation.h"
-
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-
-    return a < b ? -1 : a > b;
-}
 
 double qp_evaluation_ms(const qp_evaluation *e, uint32_t contender, qp_stage stage, double p, double *scratch)
 {
@@ -17,7 +11,7 @@ double qp_evaluation_ms(const qp_evaluation *e, uint32_t contender, qp_stage sta
 
     for (uint32_t q = 0; q < e->n; q++)
         scratch[q] = qp_trial_of(e, q, contender)->ms[stage];
-    qsort(scratch, e->n, sizeof *scratch, by_value);
+    qsort(scratch, e->n, sizeof *scratch, qp_by_double);
     return scratch[rank ? rank - 1 : 0];
 }
 

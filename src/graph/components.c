@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/sorted.h"
 #include "graph/sets.h"
 
 qp_code qp_components(const qp_csr *g, uint32_t **component, uint32_t *count, qp_arena *mem, qp_err *err)
@@ -23,12 +24,6 @@ qp_code qp_components(const qp_csr *g, uint32_t **component, uint32_t *count, qp
     return QP_OK;
 }
 
-static int rising(const void *x, const void *y)
-{
-    const uint32_t *a = x, *b = y;
-    return (*a > *b) - (*a < *b);
-}
-
 qp_code qp_distinct(const qp_csr *g, const uint32_t *node, uint32_t *n, uint32_t **out, qp_arena *mem, qp_err *err)
 {
     uint32_t *at = qp_new(mem, uint32_t, *n), kept = 0;
@@ -39,26 +34,13 @@ qp_code qp_distinct(const qp_csr *g, const uint32_t *node, uint32_t *n, uint32_t
             return qp_fail(err, QP_INPUT, "node %u is wanted, but the graph has %u nodes", node[i], g->n);
         at[i] = node[i];
     }
-    qsort(at, *n, sizeof *at, rising);
+    qsort(at, *n, sizeof *at, qp_by_u32);
     for (uint32_t i = 0; i < *n; i++)
         if (!i || at[i] != at[i - 1])
             at[kept++] = at[i];
     *n = kept;
     *out = at;
     return QP_OK;
-}
-
-/* The first place in at[from, to) that is not below x. */
-static uint64_t lower_bound(const uint32_t *at, uint64_t from, uint64_t to, uint32_t x)
-{
-    while (from < to) {
-        uint64_t middle = from + (to - from) / 2;
-        if (at[middle] < x)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
 }
 
 typedef struct found {
@@ -83,14 +65,14 @@ static bool meet(const qp_csr *g, uint32_t v, const uint32_t *node, uint32_t n, 
     uint64_t a = g->start[v], end = g->start[v + 1];
     if (end - a < n) {
         for (uint64_t i = 0; a < end && i < n; a++) {
-            i = lower_bound(node, i, n, g->target[a]);
+            i = qp_lower_bound(node, i, n, g->target[a]);
             if (i < n && node[i] == g->target[a] && !add(f, a))
                 return false;
         }
         return true;
     }
     for (uint32_t i = 0; i < n && a < end; i++)
-        for (a = lower_bound(g->target, a, end, node[i]); a < end && g->target[a] == node[i]; a++)
+        for (a = qp_lower_bound(g->target, a, end, node[i]); a < end && g->target[a] == node[i]; a++)
             if (!add(f, a))
                 return false;
     return true;
@@ -105,7 +87,7 @@ static qp_code fill(const qp_csr *g, const found *f, uint64_t *start, qp_induced
         return qp_oom(err);
     for (uint64_t i = 0; i < f->n; i++) {
         arc[i] = f->arc[i];
-        target[i] = (uint32_t)lower_bound(out->node, 0, n, g->target[arc[i]]);
+        target[i] = (uint32_t)qp_lower_bound(out->node, 0, n, g->target[arc[i]]);
         if (weight)
             weight[i] = g->weight[arc[i]];
     }

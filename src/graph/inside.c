@@ -3,13 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
 #include "graph/components.h"
-
-static int rising(const void *left, const void *right)
-{
-    const uint32_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
 
 /* The members of the seeds' parts, all together. */
 static qp_code gather(const qp_partition *p, const qp_ppr_query *q, uint32_t **member, uint32_t *n, qp_arena *mem,
@@ -23,7 +18,7 @@ static qp_code gather(const qp_partition *p, const qp_ppr_query *q, uint32_t **m
             return qp_fail(err, QP_INPUT, "seed %u is not there: the graph has %u nodes", q->seed[i], p->n);
         part[i] = p->part[q->seed[i]];
     }
-    qsort(part, q->n_seeds, sizeof *part, rising);
+    qsort(part, q->n_seeds, sizeof *part, qp_by_u32);
     *n = 0;
     for (uint32_t i = 0; i < q->n_seeds; i++)
         if (!parts || part[parts - 1] != part[i]) {
@@ -50,7 +45,7 @@ static qp_code ask(const qp_induced *small, const qp_ppr_query *q, qp_arena *mem
     qp_ppr_query local = *q;
     qp_code code = seed ? qp_chain_new(&small->graph, NULL, &chain, err) : qp_oom(err);
     for (uint32_t i = 0; code == QP_OK && i < q->n_seeds; i++)
-        seed[i] = (uint32_t)((uint32_t *)bsearch(&q->seed[i], small->node, n, sizeof *seed, rising) - small->node);
+        seed[i] = (uint32_t)((uint32_t *)bsearch(&q->seed[i], small->node, n, sizeof *seed, qp_by_u32) - small->node);
     local.seed = seed;
     local.walks = NULL;
     if (code == QP_OK)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/heap.h"
+#include "base/sorted.h"
 #include "graph/sets.h"
 #include "graph/steiner.h"
 #include "graph/wave.h"
@@ -73,19 +74,13 @@ static qp_code hand_over(sub *s, qp_code code, qp_mcmi *out, qp_arena *mem, qp_e
 
 /* ---- the parts that real edges make of a subgraph, and what they hang from ---- */
 
-static int rising(const void *x, const void *y)
-{
-    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-    return (a > b) - (a < b);
-}
-
 typedef struct parts {
     uint32_t *node, *set, n; /* nodes rising, and the part of each: its first one's place */
 } parts;
 
 static uint32_t place(const parts *p, uint32_t v)
 {
-    const uint32_t *at = p->n ? bsearch(&v, p->node, p->n, sizeof v, rising) : NULL;
+    const uint32_t *at = p->n ? bsearch(&v, p->node, p->n, sizeof v, qp_by_u32) : NULL;
     return at ? (uint32_t)(at - p->node) : NONE;
 }
 
@@ -97,7 +92,7 @@ static qp_code part(const uint32_t *node, uint32_t n, const qp_mcmi_edge *edge, 
         return qp_oom(err);
     if (n) {
         memcpy(p->node, node, n * sizeof *node);
-        qsort(p->node, n, sizeof *node, rising);
+        qsort(p->node, n, sizeof *node, qp_by_u32);
     }
     qp_sets_begin(p->set, n);
     for (uint32_t i = 0; i < m; i++) {
@@ -224,7 +219,7 @@ qp_code qp_mcmi_tree(const qp_mcmi_graph *g, const uint32_t *terminal, uint32_t 
     if (!code && found.trees > 1 && g->passages)
         code = lead_to_passages(&s, &t, mem, err);
     if (!code && s.n)
-        qsort(s.node, s.n, sizeof *s.node, rising);
+        qsort(s.node, s.n, sizeof *s.node, qp_by_u32);
     free(t.cost);
     code = hand_over(&s, code, out, mem, err);
     return code ? code : count_hanging(g, out, mem, err);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
 #include "graph/pcst_parts.h"
 
 enum { MOST = 1 << 30 };
@@ -44,12 +45,6 @@ static bool keep_good(const qp_pcst_graph *g, const qp_pcst_forest *f, qp_prunin
     return true;
 }
 
-static int rising(const void *x, const void *y)
-{
-    const uint32_t *a = x, *b = y;
-    return (*a > *b) - (*a < *b);
-}
-
 static qp_code write_out(const qp_pcst_graph *g, const qp_pcst_forest *f, const qp_pcst_kept *kept, qp_pcst *out,
                          qp_arena *mem, qp_err *err)
 {
@@ -71,7 +66,7 @@ static qp_code write_out(const qp_pcst_graph *g, const qp_pcst_forest *f, const 
     for (uint32_t i = 0; i < f->n_merges; i++)
         if (kept->edge[i])
             edge[out->n_edges++] = f->merge[i].edge;
-    qsort(edge, m, sizeof *edge, rising);
+    qsort(edge, m, sizeof *edge, qp_by_u32);
     for (uint32_t i = 0; i < m; i++)
         out->cost += (double)g->cost[edge[i]];
     out->node = node;

@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/random.h"
+#include "base/sorted.h"
 #include "base/vector.h"
 #include "model/model.h"
 #include "text/terms.h"
@@ -245,17 +246,11 @@ static void meet_term(void *self, qp_str term, size_t from, size_t to)
         w->met[w->n++] = id;
 }
 
-static int by_id(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static bool weigh_one(qp_terms *terms, qp_str text, weighing *w, qp_sparse *out, qp_arena *mem)
 {
     w->n = 0;
     qp_terms_each(terms, text, meet_term, w);
-    qsort(w->met, w->n, sizeof *w->met, by_id);
+    qsort(w->met, w->n, sizeof *w->met, qp_by_u32);
     uint32_t *term = qp_new(mem, uint32_t, w->n + 1);
     float *weight = qp_new(mem, float, w->n + 1);
     for (uint32_t i = 0; term && weight && i < w->n; i++) {

@@ -11,6 +11,7 @@
  */
 #include <stdlib.h>
 
+#include "base/sorted.h"
 #include "base/vector.h"
 #include "op/idmap.h"
 #include "op/lesegr.h"
@@ -233,12 +234,6 @@ static bool take_edges(builder *b)
 
 /* ---- arrays ---- */
 
-static int rising(const void *a, const void *b)
-{
-    qp_id x = *(const qp_id *)a, y = *(const qp_id *)b;
-    return (x > y) - (x < y);
-}
-
 static int by_ends(const void *a, const void *b)
 {
     const arc *x = a, *y = b;
@@ -250,7 +245,7 @@ static int by_ends(const void *a, const void *b)
 uint32_t qp_context_place(const qp_context *c, qp_id id)
 {
     uint32_t n = c->candidates.graph.n;
-    const qp_id *at = n ? bsearch(&id, c->node, n, sizeof id, rising) : NULL;
+    const qp_id *at = n ? bsearch(&id, c->node, n, sizeof id, qp_by_u32) : NULL;
     return at ? (uint32_t)(at - c->node) : QP_NO_ID;
 }
 
@@ -263,7 +258,7 @@ static bool lay_out(builder *b, qp_context *c)
     if (!start || !target)
         return qp_oom(&q->err), false;
     if (b->n)
-        qsort(b->node, b->n, sizeof *b->node, rising);
+        qsort(b->node, b->n, sizeof *b->node, qp_by_u32);
     c->node = b->node;
     c->candidates.graph = (qp_csr){b->n, start, target, NULL};
     if (b->n_arcs)

@@ -1,6 +1,7 @@
 /* AGRAG's minimum cost, maximum influence subgraph, grown from a tree and the facts that it joins. */
 #include <stdlib.h>
 
+#include "base/sorted.h"
 #include "op/fare.h"
 #include "op/ops.h"
 
@@ -18,12 +19,6 @@ static const qp_opt opts[] = {QP_FARE_OPTIONS(enrich_opt),
                               {"most", "nodes at most; 0: as many as pay", QP_INT, offsetof(enrich_opt, most), "0", 0,
                                1e9, NULL},
                               {0}};
-
-static int rising(const void *a, const void *b)
-{
-    qp_id x = *(const qp_id *)a, y = *(const qp_id *)b;
-    return (x > y) - (x < y);
-}
 
 /* The set as a subgraph: its nodes and the ends of its edges, each once. */
 static bool begin(qp_query *q, qp_fares *f, qp_set set, qp_mcmi *out)
@@ -46,7 +41,7 @@ static bool begin(qp_query *q, qp_fares *f, qp_set set, qp_mcmi *out)
         node[n++] = link[i].to;
     }
     if (n)
-        qsort(node, n, sizeof *node, rising);
+        qsort(node, n, sizeof *node, qp_by_u32);
     for (uint32_t i = 0; i < n; i++)
         if (!kept || node[i] != node[kept - 1])
             node[kept++] = node[i];

@@ -6,6 +6,7 @@
  */
 #include <math.h>
 
+#include "base/sorted.h"
 #include "op/ops.h"
 
 typedef struct granker_opt {
@@ -36,33 +37,16 @@ typedef struct smoothing { /* one call of GRanker */
     qp_buf key;
 } smoothing;
 
-/* The first place in a rising row at or behind `at` that is not below id: in strides that double, then by halving. */
-static uint32_t seek(const qp_row *row, uint32_t at, qp_id id)
-{
-    uint32_t step = 1, low = at, high = at;
-    while (high < row->n && row->node[high] < id) {
-        low = high + 1;
-        high = row->n - high > step ? high + step : row->n;
-        step *= 2;
-    }
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (row->node[middle] < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Row i of A (line 2): the neighbours of node i inside N_ret, in order of id, so that sums do not depend on ranks. */
 static uint32_t neighbours(smoothing *s, uint32_t i)
 {
-    uint32_t n = 0, at = 0;
+    const qp_row *row = &s->rows[i];
+    uint64_t at = 0;
+    uint32_t n = 0;
     for (uint32_t j = 0; j < s->n; j++) {
         const qp_hit *h = &s->by_id.at[j];
-        at = seek(&s->rows[i], at, h->id);
-        if (at < s->rows[i].n && s->rows[i].node[at] == h->id && h->id != s->ids[i])
+        at = qp_lower_bound_near(row->node, at, row->n, h->id);
+        if (at < row->n && row->node[at] == h->id && h->id != s->ids[i])
             s->neighbour[n++] = h->via;
     }
     return n;

@@ -2,19 +2,14 @@
 
 #include <stdlib.h>
 
+#include "base/sorted.h"
 #include "graph/components.h"
-
-static int rising(const void *a, const void *b)
-{
-    qp_id x = *(const qp_id *)a, y = *(const qp_id *)b;
-    return (x > y) - (x < y);
-}
 
 static uint32_t distinct(qp_id *ids, uint32_t n)
 {
     uint32_t kept = 0;
     if (n)
-        qsort(ids, n, sizeof *ids, rising);
+        qsort(ids, n, sizeof *ids, qp_by_u32);
     for (uint32_t i = 0; i < n; i++)
         if (!kept || ids[i] != ids[kept - 1])
             ids[kept++] = ids[i];
@@ -23,7 +18,7 @@ static uint32_t distinct(qp_id *ids, uint32_t n)
 
 uint32_t qp_sub_place(const qp_sub *s, qp_id id)
 {
-    const qp_id *at = s->n ? bsearch(&id, s->node, s->n, sizeof id, rising) : NULL;
+    const qp_id *at = s->n ? bsearch(&id, s->node, s->n, sizeof id, qp_by_u32) : NULL;
     return at ? (uint32_t)(at - s->node) : QP_NO_PLACE;
 }
 
@@ -78,7 +73,7 @@ static bool of_edges(qp_query *q, qp_set set, qp_sub *s)
     qp_id *ids = (qp_id *)(uintptr_t)qp_list_ids(q, set.edges);
     qp_id *node = qp_new(q->mem, qp_id, set.nodes.n + 2 * (size_t)m + 1);
     if (ids && m)
-        qsort(ids, m, sizeof *ids, rising);
+        qsort(ids, m, sizeof *ids, qp_by_u32);
     const qp_link *link = ids ? links_of(q, ids, m) : NULL;
     if (!node)
         qp_oom(&q->err);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/sorted.h"
 #include "store/lexicon.h"
 #include "store/maxscore.h"
 
@@ -34,12 +35,6 @@ static void take_term(void *ctx, qp_str name, size_t from, size_t to)
     }
     f->term = more;
     f->term[f->n++] = term;
-}
-
-static int rising(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
 }
 
 /* What is searched: passages alone or entities alone, with statistics of their own. */
@@ -81,7 +76,7 @@ static qp_code weigh(const qp_snapshot *s, const struct searched *in, bool tfidf
     if (!asked)
         return qp_oom(err);
     if (n)
-        qsort(term, n, sizeof *term, rising);
+        qsort(term, n, sizeof *term, qp_by_u32);
     for (size_t i = 0, same; i < n; i += same) {
         for (same = 1; i + same < n && term[i + same] == term[i];)
             same++;
