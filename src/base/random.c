@@ -48,3 +48,12 @@ double qp_random_unit(qp_random *r)
 {
     return (double)(qp_random_next(r) >> 11) * 0x1p-53;
 }
+
+void qp_random_shuffle(qp_random *r, uint32_t *at, uint32_t n)
+{
+    for (uint32_t i = 0; i + 1 < n; i++) {
+        uint32_t j = i + (uint32_t)qp_random_below(r, n - i), other = at[i];
+        at[i] = at[j];
+        at[j] = other;
+    }
+}

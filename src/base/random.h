@@ -9,7 +9,8 @@ typedef struct {
 } qp_random;
 qp_random qp_random_seed(uint64_t seed);
 uint64_t qp_random_next(qp_random *);
-uint64_t qp_random_below(qp_random *, uint64_t n); /* uniform in [0, n), n > 0 */
-double qp_random_unit(qp_random *);                /* uniform in [0, 1) */
+uint64_t qp_random_below(qp_random *, uint64_t n);             /* uniform in [0, n), n > 0 */
+double qp_random_unit(qp_random *);                            /* uniform in [0, 1) */
+void qp_random_shuffle(qp_random *, uint32_t *at, uint32_t n); /* each order alike (Fisher and Yates) */
 
 #endif

@@ -129,17 +129,10 @@ static qp_code choose_contenders(qp_evaluation *e, const qp_setting *settings, s
     return QP_OK;
 }
 
-/* The n numbers in an order drawn with the seed (Fisher and Yates). */
 static void shuffle(uint32_t *numbers, uint32_t n, uint64_t seed)
 {
     qp_random random = qp_random_seed(seed);
-
-    for (uint32_t i = 0; i + 1 < n; i++) {
-        uint32_t j = i + (uint32_t)qp_random_below(&random, n - i), kept = numbers[i];
-
-        numbers[i] = numbers[j];
-        numbers[j] = kept;
-    }
+    qp_random_shuffle(&random, numbers, n);
 }
 
 /* Questions that can be judged; of those a sample; of that a half. Each drawn with the seed alone. */

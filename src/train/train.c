@@ -272,22 +272,13 @@ static qp_code look(training *t, qp_err *err)
                           err);
 }
 
-static void shuffle(uint32_t *at, uint32_t n, qp_random *random)
-{
-    for (uint32_t i = 0; i + 1 < n; i++) {
-        uint32_t j = i + (uint32_t)qp_random_below(random, n - i), other = at[i];
-        at[i] = at[j];
-        at[j] = other;
-    }
-}
-
 static qp_code learn_epoch(training *t, uint32_t *order, qp_random *random, qp_err *err)
 {
     uint32_t batch = (uint32_t)t->o->batch;
     double loss = 0;
     qp_code code = QP_OK;
     t->done++;
-    shuffle(order, t->x.n_fit, random);
+    qp_random_shuffle(random, order, t->x.n_fit);
     for (uint32_t i = 0; i < t->x.n_fit && !code; i += batch) {
         t->order = order + i;
         code = learn_batch(t, t->x.n_fit - i < batch ? t->x.n_fit - i : batch, &loss, err);
