@@ -151,6 +151,14 @@ bool qp_path_is_dir(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+qp_str qp_path_name(qp_str path)
+{
+    size_t at = path.n;
+    while (at && path.at[at - 1] != '/')
+        at--;
+    return qp_str_slice(path, at, path.n);
+}
+
 char *qp_path_join(qp_arena *a, const char *folder, const char *name)
 {
     size_t n = strlen(folder);

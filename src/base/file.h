@@ -29,6 +29,7 @@ bool qp_file_is_lost(const qp_mapped *);
 qp_code qp_dir_make(const char *path, qp_err *); /* with its parents; fine if it exists */
 bool qp_path_exists(const char *path);
 bool qp_path_is_dir(const char *path);
+qp_str qp_path_name(qp_str path); /* what stands behind the last '/', or all of it; a part of what was given */
 char *qp_path_join(qp_arena *, const char *folder, const char *name); /* null without memory */
 
 #endif

@@ -1,5 +1,7 @@
 #include "ingest/glob.h"
 
+#include "base/file.h"
+
 /* [abc], [a-z], [!a-z] at p: does c fit? *p moves behind it; a set that never closes is a plain "[". */
 static bool in_set(qp_str pattern, size_t *p, char c)
 {
@@ -83,15 +85,6 @@ bool qp_glob(qp_str pattern, qp_str path)
     return true;
 }
 
-static qp_str file_name(qp_str path)
-{
-    size_t at = path.n;
-
-    while (at && path.at[at - 1] != '/')
-        at--;
-    return qp_str_slice(path, at, path.n);
-}
-
 int qp_ignore_line(qp_str line, qp_str path, bool is_dir)
 {
     int verdict = 1;
@@ -114,7 +107,7 @@ int qp_ignore_line(qp_str line, qp_str path, bool is_dir)
     if (!line.n)
         return -1;
     if (!memchr(line.at, '/', line.n))
-        return qp_glob(line, file_name(path)) ? verdict : -1;
+        return qp_glob(line, qp_path_name(path)) ? verdict : -1;
     if (line.at[0] == '/')
         line = qp_str_slice(line, 1, line.n);
     return qp_glob(line, path) ? verdict : -1;
@@ -124,7 +117,7 @@ bool qp_glob_list(qp_str patterns, qp_str path)
 {
     for (qp_str rest = patterns; rest.n;) {
         qp_str one = qp_str_trim(qp_str_split(rest, ',', &rest));
-        if (one.n && qp_glob(one, memchr(one.at, '/', one.n) ? path : file_name(path)))
+        if (one.n && qp_glob(one, memchr(one.at, '/', one.n) ? path : qp_path_name(path)))
             return true;
     }
     return false;

@@ -5,6 +5,7 @@
 #include <yyjson.h>
 
 #include "base/array.h"
+#include "base/file.h"
 #include "ingest/identifier.h"
 
 enum {
@@ -36,15 +37,6 @@ static qp_str lowered(qp_str s, qp_arena *a)
     for (size_t i = 0; out && i < s.n; i++)
         out[i] = (char)tolower((unsigned char)s.at[i]);
     return (qp_str){out ? out : "", out ? s.n : 0};
-}
-
-static qp_str file_name(qp_str path)
-{
-    size_t at = path.n;
-
-    while (at && path.at[at - 1] != '/')
-        at--;
-    return qp_str_slice(path, at, path.n);
 }
 
 static qp_str without_suffix(qp_str file)
@@ -162,7 +154,7 @@ static qp_code take_document(void *ctx, const qp_stored *d, qp_err *err)
     qp_names *names = ctx;
     size_t document = names->n;
     bool alone = d->path.n && !shares_file(d->format);
-    qp_str path = alone ? d->path : (qp_str){0}, file = file_name(alone ? d->path : d->key);
+    qp_str path = alone ? d->path : (qp_str){0}, file = qp_path_name(alone ? d->path : d->key);
 
     qp_named *grown = qp_array_room(names->documents, names->n, &names->cap, sizeof *grown);
     if (!grown)
@@ -249,11 +241,11 @@ static size_t who_lies_at(const qp_names *names, qp_str path, qp_arena *a)
 
 static size_t wiki(const qp_names *names, qp_str page, qp_arena *a)
 {
-    qp_str key = qp_title_key(without_suffix(file_name(page)), a), whole = qp_title_key(page, a);
+    qp_str key = qp_title_key(without_suffix(qp_path_name(page)), a), whole = qp_title_key(page, a);
     size_t found = who(names->stems, key);
 
     if (found == QP_NOBODY)
-        found = who(names->stems, qp_title_key(file_name(page), a));
+        found = who(names->stems, qp_title_key(qp_path_name(page), a));
     return found == QP_NOBODY ? who(names->titles, whole) : found;
 }
 
@@ -268,13 +260,13 @@ size_t qp_names_link(const qp_names *names, size_t from, qp_str target, qp_arena
         return wiki(names, qp_str_slice(target, 5, target.n), a);
     if (!path.n)
         return who(names->keys, target);
-    qp_str folder = qp_str_slice(path, 0, path.n - file_name(path).n);
+    qp_str folder = qp_str_slice(path, 0, path.n - qp_path_name(path).n);
     if (target.at[0] != '/')
         return who_lies_at(names, joined(folder, target, a), a);
     found = who_lies_at(names, joined((qp_str){"", 0}, target, a), a);
     while (found == QP_NOBODY && folder.n > 1) { /* a path from the site's root: the root is some folder above */
         folder = qp_str_slice(folder, 0, folder.n - 1);
-        folder = qp_str_slice(folder, 0, folder.n - file_name(folder).n);
+        folder = qp_str_slice(folder, 0, folder.n - qp_path_name(folder).n);
         found = who_lies_at(names, joined(folder, target, a), a);
     }
     return found;

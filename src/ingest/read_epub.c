@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <strings.h>
 
+#include "base/file.h"
 #include "base/map.h"
 #include "ingest/archive.h"
 #include "ingest/identifier.h"
@@ -25,15 +26,6 @@ static bool wanted(const char *name)
     qp_str s = qp_str_of(name);
     return qp_str_ends(s, QP_STR(".xml")) || qp_str_ends(s, QP_STR(".opf")) || qp_str_ends(s, QP_STR(".xhtml")) ||
            qp_str_ends(s, QP_STR(".html")) || qp_str_ends(s, QP_STR(".htm"));
-}
-
-static qp_str file_name(qp_str path)
-{
-    size_t at = path.n;
-
-    while (at && path.at[at - 1] != '/')
-        at--;
-    return qp_str_slice(path, at, path.n);
 }
 
 static void load_package(struct package *p, qp_str xml, qp_arena *a)
@@ -90,7 +82,7 @@ static void blank_empty(qp_buf *b)
 static qp_code read_book(const qp_archive *zip, struct package *p, qp_extract *x, qp_err *err)
 {
     qp_str path = package_path(zip, x->mem), xml = qp_archive_file(zip, path);
-    qp_str folder = qp_str_slice(path, 0, path.n - file_name(path).n);
+    qp_str folder = qp_str_slice(path, 0, path.n - qp_path_name(path).n);
     qp_code code = QP_OK;
 
     if (!xml.n)
@@ -106,7 +98,7 @@ static qp_code read_book(const qp_archive *zip, struct package *p, qp_extract *x
             continue;
         qp_str name =
             qp_arena_fmt(x->mem, "%.*s%.*s", (int)folder.n, folder.at, (int)p->href[*slot].n, p->href[*slot].at);
-        qp_str part = qp_archive_file(zip, name), file = file_name(name);
+        qp_str part = qp_archive_file(zip, name), file = qp_path_name(name);
         qp_buf utf8 = {0};
         x->replaced += qp_utf8_repair(part, &utf8);
         blank_empty(&utf8);

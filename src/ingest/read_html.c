@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <gumbo.h>
 
+#include "base/file.h"
 #include "ingest/charset.h"
 #include "ingest/html_guard.h"
 #include "ingest/identifier.h"
@@ -180,9 +181,7 @@ static void add_link(struct walk *w, qp_str href)
     qp_mark *m = &w->x->marks[before];
     if (!qp_str_eq(m->type, QP_STR("link")))
         return;
-    qp_str file = m->target.n ? m->target : qp_str_of(w->file), rest;
-    while (memchr(file.at, '/', file.n))
-        qp_str_split(file, '/', &rest), file = rest;
+    qp_str file = qp_path_name(m->target.n ? m->target : qp_str_of(w->file));
     m->anchor =
         m->anchor.n ? qp_arena_fmt(w->x->mem, "%.*s#%.*s", (int)file.n, file.at, (int)m->anchor.n, m->anchor.at) : file;
     m->target = (qp_str){0};

@@ -129,11 +129,9 @@ static qp_code read_file(qp_job *job, qp_batch *batch, const char *path, size_t 
 {
     char bytes[HEAD];
     struct stat st;
-    qp_str whole = qp_str_of(path), key, head = head_of(path, bytes), name = whole;
+    qp_str whole = qp_str_of(path), key, head = head_of(path, bytes), name = qp_path_name(whole);
     const qp_format *format = qp_format_named(job->reading.format);
 
-    for (size_t at = whole.n; at && whole.at[at - 1] != '/'; at--)
-        name = qp_str_slice(whole, at - 1, whole.n);
     if (!format)
         format = qp_format_of(name, head);
     qp_triples_kind graph = qp_format_named(job->reading.format) ? QP_TRIPLES_NONE : qp_triples_kind_of(name, head);
