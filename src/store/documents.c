@@ -58,15 +58,7 @@ static qp_code check_chunks(const qp_document *d, qp_err *err)
 /* The row of a key, 0: not there. */
 static qp_code find(qp_store *s, qp_str key, int64_t *row, qp_err *err)
 {
-    sqlite3_stmt *stmt = qp_truth_use(s, "SELECT row FROM document WHERE key = ?", err);
-    if (!stmt)
-        return QP_STORE;
-    qp_truth_bind(stmt, 1, key);
-    int rc = sqlite3_step(stmt);
-    *row = rc == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : 0;
-    qp_code code = rc == SQLITE_ROW || rc == SQLITE_DONE ? QP_OK : qp_truth_fail(s, err);
-    sqlite3_reset(stmt);
-    return code;
+    return qp_truth_find(s, "SELECT row FROM document WHERE key = ?", &key, 1, row, err);
 }
 
 /* A replaced document keeps its row, so that what others resolved to it stays resolved; its parts go. */
@@ -181,15 +173,10 @@ static qp_code put_references(qp_store *s, int64_t row, const qp_document *d, qp
 
 qp_code qp_store_same(qp_store *s, qp_str key, qp_str digest, bool *same, qp_err *err)
 {
-    sqlite3_stmt *stmt = qp_truth_use(s, "SELECT 1 FROM document WHERE key = ? AND digest = ?", err);
-    if (!stmt)
-        return QP_STORE;
-    qp_truth_bind(stmt, 1, key);
-    qp_truth_bind(stmt, 2, digest);
-    int rc = sqlite3_step(stmt);
-    *same = rc == SQLITE_ROW;
-    qp_code code = rc == SQLITE_ROW || rc == SQLITE_DONE ? QP_OK : qp_truth_fail(s, err);
-    sqlite3_reset(stmt);
+    int64_t found = 0;
+    qp_code code = qp_truth_find(s, "SELECT 1 FROM document WHERE key = ? AND digest = ?", (qp_str[]){key, digest}, 2,
+                                 &found, err);
+    *same = found;
     return code;
 }
 

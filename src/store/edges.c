@@ -88,15 +88,10 @@ static qp_code check_edge(qp_str type, float weight, qp_err *err)
 /* The edges a source gave last time, as one number: the same again costs nothing. */
 static qp_code given_before(qp_store *s, qp_str source, qp_str now, bool *same, qp_err *err)
 {
-    sqlite3_stmt *stmt = qp_truth_use(s, "SELECT 1 FROM source WHERE name = ? AND given = ?", err);
-    if (!stmt)
-        return QP_STORE;
-    qp_truth_bind(stmt, 1, source);
-    qp_truth_bind(stmt, 2, now);
-    int rc = sqlite3_step(stmt);
-    *same = rc == SQLITE_ROW;
-    qp_code code = rc == SQLITE_ROW || rc == SQLITE_DONE ? QP_OK : qp_truth_fail(s, err);
-    sqlite3_reset(stmt);
+    int64_t found = 0;
+    qp_code code =
+        qp_truth_find(s, "SELECT 1 FROM source WHERE name = ? AND given = ?", (qp_str[]){source, now}, 2, &found, err);
+    *same = found;
     return code;
 }
 

@@ -12,15 +12,7 @@ enum { PIECE = 1 << 20 };
 
 static qp_code row_of(qp_store *s, qp_str source, int64_t *row, qp_err *err)
 {
-    sqlite3_stmt *stmt = qp_truth_use(s, "SELECT row FROM graph WHERE source = ?", err);
-    if (!stmt)
-        return QP_STORE;
-    qp_truth_bind(stmt, 1, source);
-    int rc = sqlite3_step(stmt);
-    *row = rc == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : 0;
-    qp_code code = rc == SQLITE_ROW || rc == SQLITE_DONE ? QP_OK : qp_truth_fail(s, err);
-    sqlite3_reset(stmt);
-    return code;
+    return qp_truth_find(s, "SELECT row FROM graph WHERE source = ?", &source, 1, row, err);
 }
 
 static qp_code remove_row(qp_store *s, int64_t row, qp_err *err)
@@ -37,15 +29,10 @@ static qp_code remove_row(qp_store *s, int64_t row, qp_err *err)
 
 qp_code qp_store_graph_same(qp_store *s, qp_str source, qp_str digest, bool *same, qp_err *err)
 {
-    sqlite3_stmt *stmt = qp_truth_use(s, "SELECT 1 FROM graph WHERE source = ? AND digest = ?", err);
-    if (!stmt)
-        return QP_STORE;
-    qp_truth_bind(stmt, 1, source);
-    qp_truth_bind(stmt, 2, digest);
-    int rc = sqlite3_step(stmt);
-    *same = rc == SQLITE_ROW;
-    qp_code code = rc == SQLITE_ROW || rc == SQLITE_DONE ? QP_OK : qp_truth_fail(s, err);
-    sqlite3_reset(stmt);
+    int64_t found = 0;
+    qp_code code = qp_truth_find(s, "SELECT 1 FROM graph WHERE source = ? AND digest = ?", (qp_str[]){source, digest},
+                                 2, &found, err);
+    *same = found;
     return code;
 }
 

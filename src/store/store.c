@@ -148,21 +148,12 @@ void qp_store_close(qp_store *s)
 
 static qp_code read_value(qp_store *s, sqlite3_stmt *stmt, const char *name, qp_str *value, qp_arena *a, qp_err *err)
 {
+    bool found;
     *value = (qp_str){"", 0};
     if (!stmt)
         return QP_STORE;
     qp_truth_bind(stmt, 1, qp_str_of(name));
-    int rc = sqlite3_step(stmt);
-    qp_code code = QP_OK;
-    if (rc == SQLITE_ROW) {
-        *value = qp_arena_str(a, qp_truth_column(stmt, 0));
-        if (!value->at)
-            code = qp_oom(err);
-    } else if (rc != SQLITE_DONE) {
-        code = qp_truth_fail(s, err);
-    }
-    sqlite3_reset(stmt);
-    return code;
+    return qp_truth_value(s, stmt, value, &found, a, err);
 }
 
 qp_code qp_state_get(qp_store *s, const char *name, qp_str *value, qp_arena *a, qp_err *err)

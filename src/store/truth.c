@@ -101,16 +101,33 @@ qp_code qp_truth_run(const qp_store *s, sqlite3_stmt *stmt, qp_err *err)
     return code;
 }
 
-qp_code qp_truth_number(qp_store *s, const char *sql, int64_t *out, qp_err *err)
+qp_code qp_truth_find(qp_store *s, const char *sql, const qp_str *about, int n, int64_t *out, qp_err *err)
 {
     sqlite3_stmt *stmt = qp_truth_use(s, sql, err);
     if (!stmt)
         return QP_STORE;
+    for (int i = 0; i < n; i++)
+        qp_truth_bind(stmt, i + 1, about[i]);
     int rc = sqlite3_step(stmt);
     qp_code code = rc == SQLITE_ROW || rc == SQLITE_DONE ? QP_OK : qp_truth_fail(s, err);
     *out = rc == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : 0;
     sqlite3_reset(stmt);
     return code;
+}
+
+qp_code qp_truth_number(qp_store *s, const char *sql, int64_t *out, qp_err *err)
+{
+    return qp_truth_find(s, sql, NULL, 0, out, err);
+}
+
+qp_code qp_truth_value(const qp_store *s, sqlite3_stmt *stmt, qp_str *out, bool *found, qp_arena *a, qp_err *err)
+{
+    int rc = sqlite3_step(stmt);
+    qp_code code = rc == SQLITE_ROW || rc == SQLITE_DONE ? QP_OK : qp_truth_fail(s, err);
+    *found = rc == SQLITE_ROW;
+    *out = *found ? qp_arena_str(a, qp_truth_column(stmt, 0)) : (qp_str){"", 0};
+    sqlite3_reset(stmt);
+    return out->at ? code : qp_oom(err);
 }
 
 qp_code qp_truth_exec(const qp_store *s, const char *sql, qp_err *err)

@@ -34,8 +34,11 @@ void qp_truth_bind(sqlite3_stmt *, int at, qp_str);
 qp_str qp_truth_column(sqlite3_stmt *, int at); /* until the next step */
 /* Steps a statement that gives no rows to its end, and resets it. */
 qp_code qp_truth_run(const qp_store *, sqlite3_stmt *, qp_err *);
-/* One row of one integer. */
-qp_code qp_truth_number(qp_store *, const char *sql, int64_t *out, qp_err *);
+/* The integer of the one row, for n strings that sql asks about; 0 where there is no row. */
+qp_code qp_truth_find(qp_store *, const char *sql, const qp_str *about, int n, int64_t *out, qp_err *);
+qp_code qp_truth_number(qp_store *, const char *sql, int64_t *out, qp_err *); /* the same, about nothing */
+/* The first column of the one row of a bound statement, in the arena; *found false: there is no row. */
+qp_code qp_truth_value(const qp_store *, sqlite3_stmt *, qp_str *out, bool *found, qp_arena *, qp_err *);
 qp_code qp_truth_exec(const qp_store *, const char *sql, qp_err *);
 /* Calls row() for each row of a kept statement. */
 qp_code qp_truth_each(qp_store *, sqlite3_stmt *, qp_code (*row)(void *, sqlite3_stmt *, qp_err *), void *ctx,
