@@ -114,23 +114,3 @@ qp_code qp_induce(const qp_csr *g, const uint32_t *node, uint32_t n, qp_induced 
     free(f.arc);
     return code;
 }
-
-qp_code qp_ego(const qp_csr *g, uint32_t node, uint32_t **nodes, uint32_t *n, qp_arena *mem, qp_err *err)
-{
-    if (node >= g->n)
-        return qp_fail(err, QP_INPUT, "node %u is wanted, but the graph has %u nodes", node, g->n);
-    uint64_t a = g->start[node], end = g->start[node + 1];
-    uint32_t *at = qp_new(mem, uint32_t, (size_t)(end - a) + 1), kept = 0;
-    if (!at)
-        return qp_oom(err);
-    for (bool here = false; a < end || !here;) {
-        bool own = !here && (a == end || g->target[a] >= node);
-        uint32_t next = own ? node : g->target[a++];
-        here = here || own;
-        if (!kept || at[kept - 1] != next)
-            at[kept++] = next;
-    }
-    *nodes = at;
-    *n = kept;
-    return QP_OK;
-}

@@ -1,4 +1,4 @@
-/* Parts of a graph: its components, what is left of it among some nodes, a node with its neighbours.
+/* Parts of a graph: its components, and what is left of it among some nodes.
  *
  * All results are in the arena. Any thread, each with its own arena.
  */
@@ -26,8 +26,5 @@ qp_code qp_induce(const qp_csr *, const uint32_t *node, uint32_t n, qp_induced *
 
 /* The *n chosen nodes sorted, each once; *n then says how many. QP_INPUT: no such node. */
 qp_code qp_distinct(const qp_csr *, const uint32_t *node, uint32_t *n, uint32_t **out, qp_arena *, qp_err *);
-
-/* The ego network: the node and its neighbours along its arcs, rising, each once. Its arcs: induce them. */
-qp_code qp_ego(const qp_csr *, uint32_t node, uint32_t **nodes, uint32_t *n, qp_arena *, qp_err *);
 
 #endif

@@ -57,18 +57,6 @@ static qp_code finish(maker *m, qp_code code, qp_trails *out, qp_arena *mem, qp_
     return code;
 }
 
-void qp_trail_read(const qp_trails *t, uint32_t trail, uint32_t *node, uint64_t *arc)
-{
-    for (const qp_trail *at = &t->at[trail];; at = &t->at[at->from]) {
-        if (node)
-            node[at->hops] = at->node;
-        if (!at->hops)
-            return;
-        if (arc)
-            arc[at->hops - 1] = at->arc;
-    }
-}
-
 /* ---- shortest paths ---- */
 
 /* The trail of v, whose predecessor on the way from its start has one: trail_of[node] is 1 + its number. */
@@ -107,92 +95,6 @@ qp_code qp_paths_shortest(const qp_csr *g, const float *cost, const uint32_t *st
     }
     qp_wave_end(&w);
     free(trail_of);
-    return finish(&m, code, out, mem, err);
-}
-
-/* Nodes that are looked for, and a column to note them in. */
-typedef struct goals {
-    const uint32_t *at;
-    uint32_t n, distinct;
-    uint8_t *is;        /* per node */
-    uint32_t *trail_of; /* per node, 1 + its trail from the present start */
-} goals;
-
-static qp_code goals_begin(goals *t, const qp_csr *g, const uint32_t *goal, uint32_t n, qp_err *err)
-{
-    *t = (goals){.at = goal, .n = n};
-    t->is = calloc((size_t)g->n + 1, sizeof *t->is);
-    t->trail_of = calloc((size_t)g->n + 1, sizeof *t->trail_of);
-    if (!t->is || !t->trail_of)
-        return qp_oom(err);
-    for (uint32_t i = 0; i < n; i++) {
-        if (goal[i] >= g->n)
-            return qp_fail(err, QP_INPUT, "a goal is node %u, but the graph has %u nodes", goal[i], g->n);
-        t->distinct += !t->is[goal[i]];
-        t->is[goal[i]] = 1;
-    }
-    return QP_OK;
-}
-
-/* The way back from v, as far as it has no trail yet, then forth again. trail_of holds the node after it on the way back. */
-static qp_code add_way(maker *m, const qp_wave *w, uint32_t v, uint32_t *trail_of, qp_err *err)
-{
-    qp_code code = QP_OK;
-    uint32_t after = 0, hops = 0;
-    for (uint32_t next; !trail_of[v]; v = next) {
-        next = w->at[v].from;
-        trail_of[v] = after;
-        after = v;
-        hops++;
-        if (w->at[v].arc == QP_NO_ARC)
-            break;
-    }
-    for (uint32_t next; !code && hops; hops--, after = next) {
-        next = trail_of[after];
-        code = add_step(m, w, after, trail_of, err);
-    }
-    return code;
-}
-
-static qp_code paths_to(maker *m, qp_wave *w, uint32_t start, goals *t, qp_err *err)
-{
-    size_t before = m->n;
-    uint32_t wanted = t->distinct;
-    qp_code code = qp_wave_start(w, start, 0, err);
-    for (uint32_t v; !code && wanted && qp_wave_next(w, &v);) {
-        wanted -= t->is[v];
-        if (wanted)
-            code = qp_wave_spread(w, v, err);
-    }
-    for (uint32_t i = 0; !code && i < t->n; i++) {
-        uint32_t v = t->at[i];
-        if (v == start || !w->at[v].settled)
-            continue;
-        code = add_way(m, w, v, t->trail_of, err);
-        if (!code)
-            code = add_end(m, t->trail_of[v] - 1, err);
-    }
-    for (size_t i = before; i < m->n; i++)
-        t->trail_of[m->at[i].node] = 0;
-    return code;
-}
-
-qp_code qp_paths_between(const qp_csr *g, const float *cost, const uint32_t *start, uint32_t n_start,
-                         const uint32_t *goal, uint32_t n_goal, qp_trails *out, qp_arena *mem, qp_err *err)
-{
-    maker m = {0};
-    goals t;
-    qp_code code = goals_begin(&t, g, goal, n_goal, err);
-    for (uint32_t i = 0; !code && i < n_start; i++) {
-        qp_wave w;
-        code = qp_wave_begin(&w, g, cost, err);
-        if (code)
-            break;
-        code = paths_to(&m, &w, start[i], &t, err);
-        qp_wave_end(&w);
-    }
-    free(t.is);
-    free(t.trail_of);
     return finish(&m, code, out, mem, err);
 }
 

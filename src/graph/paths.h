@@ -1,7 +1,7 @@
 /* Paths: shortest ones by hops or by cost, and all simple ones up to a length.
  *
  * They come as trails. A trail is one step that extends an earlier trail, so paths with a common beginning share it, and
- * the whole of a path is the chain of `from`: as a qp_hit has it. qp_trail_read() writes one out as arrays.
+ * the whole of a path is the chain of `from`: as a qp_hit has it.
  *
  * Paths follow the arcs: for an undirected graph each edge stands in both rows. Results are in the arena; order and choice
  * among equals depend on the graph and the arguments alone. Any thread, each with its own arena.
@@ -32,18 +32,10 @@ typedef struct qp_trails {
     uint32_t cut; /* qp_paths_simple: paths that are here and could go on, but the budget was spent; 0: all are here */
 } qp_trails;
 
-/* Path `trail` as arrays: its hops + 1 nodes from the start on, and its hops arcs (either may be null). */
-void qp_trail_read(const qp_trails *, uint32_t trail, uint32_t *node, uint64_t *arc);
-
 /* A shortest path from the nearest of the starts to every node that can be reached within `most` (hops, or cost; INFINITY:
  * all), nearest first; ends are all but the starts. cost: parallel to the arcs, finite and >= 0, or null: hops. */
 qp_code qp_paths_shortest(const qp_csr *, const float *cost, const uint32_t *start, uint32_t n, double most,
                           qp_trails *, qp_arena *, qp_err *);
-
-/* A shortest path from each of `start` to each of `goal`, in this order; pairs that are not connected, or are the same node,
- * have none. */
-qp_code qp_paths_between(const qp_csr *, const float *cost, const uint32_t *start, uint32_t n_start,
-                         const uint32_t *goal, uint32_t n_goal, qp_trails *, qp_arena *, qp_err *);
 
 /* All simple paths (no node twice) of 1 to max_hop arcs from the starts, each start once: shorter ones first, then as the
  * paths that they extend, then by arc. Parallel arcs make different paths. At most `budget` paths; what is left out is

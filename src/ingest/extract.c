@@ -125,11 +125,6 @@ void qp_extract_heading_end(qp_extract *x, size_t heading)
     qp_extract_block(x, 2);
 }
 
-void qp_extract_page(qp_extract *x, uint32_t number)
-{
-    qp_extract_mark(x, (qp_mark){.kind = QP_MARK_PAGE, .level = number, .from = x->text.n});
-}
-
 void qp_extract_anchor(qp_extract *x, qp_str name)
 {
     name = qp_str_trim(name);

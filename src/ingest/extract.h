@@ -44,7 +44,6 @@ void qp_extract_title(qp_extract *, qp_str);    /* the first one that is not emp
 /* A heading is what is added between the two calls; begin returns what end wants. */
 size_t qp_extract_heading_begin(qp_extract *, uint32_t level);
 void qp_extract_heading_end(qp_extract *, size_t heading);
-void qp_extract_page(qp_extract *, uint32_t number);
 void qp_extract_anchor(qp_extract *, qp_str name);
 /* A reference at the end of the text so far. */
 void qp_extract_reference(qp_extract *, qp_str type, qp_str target, qp_str anchor);

@@ -178,11 +178,6 @@ uint32_t qp_encoder_positions(const qp_encoder *e)
     return e->positions;
 }
 
-uint32_t qp_encoder_tokens(const qp_encoder *e)
-{
-    return e->tokens.rows;
-}
-
 bool qp_encoder_has_segments(const qp_encoder *e)
 {
     return e->has_segments;

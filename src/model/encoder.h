@@ -32,7 +32,6 @@ void qp_encoder_close(qp_encoder *);           /* takes null */
 uint32_t qp_encoder_width(const qp_encoder *); /* of a row */
 uint32_t qp_encoder_heads(const qp_encoder *);
 uint32_t qp_encoder_positions(const qp_encoder *); /* longest sequence */
-uint32_t qp_encoder_tokens(const qp_encoder *);    /* ids are below this */
 /* Do segments 0 and 1 differ at all in this file? */
 bool qp_encoder_has_segments(const qp_encoder *);
 float qp_encoder_epsilon(const qp_encoder *); /* of its layer norms */

@@ -97,40 +97,16 @@ static void induced_arcs_have_both_ends_chosen(void **state)
     }
 }
 
-static void an_ego_is_a_node_and_its_neighbours(void **state)
-{
-    static made_graph g;
-    (void)state;
-    for (uint64_t seed = 0; seed < ROUNDS; seed++) {
-        qp_arena *mem = qp_arena_new();
-        uint32_t *ego, n, i = 0;
-        made_random(&g, seed, 30, false);
-        uint32_t v = g.root;
-        assert_int_equal(qp_ego(&g.csr, v, &ego, &n, mem, NULL), QP_OK);
-        for (uint32_t w = 0; w < g.n; w++) {
-            bool near = w == v;
-            for (uint32_t e = 0; e < g.m; e++)
-                near |= (g.from[e] == v && g.to[e] == w) || (g.from[e] == w && g.to[e] == v);
-            if (near)
-                assert_true(i < n && ego[i++] == w);
-        }
-        assert_int_equal(i, n);
-        qp_arena_free(mem);
-    }
-}
-
 static void nodes_that_are_not_there_are_refused(void **state)
 {
     static made_graph g;
     qp_arena *mem = qp_arena_new();
-    qp_err err = {0}, second = {0};
+    qp_err err = {0};
     qp_induced in;
-    uint32_t *ego, n;
     (void)state;
     made_random(&g, 1, 30, false);
     assert_int_equal(qp_induce(&g.csr, (uint32_t[]){0, g.n}, 2, &in, mem, &err), QP_INPUT);
     assert_non_null(strstr(err.message, "nodes"));
-    assert_int_equal(qp_ego(&g.csr, g.n, &ego, &n, mem, &second), QP_INPUT);
     assert_int_equal(qp_induce(&g.csr, NULL, 0, &in, mem, NULL), QP_OK);
     assert_int_equal(in.graph.n, 0);
     qp_arena_free(mem);
@@ -139,8 +115,9 @@ static void nodes_that_are_not_there_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(components_are_what_walks_join),       cmocka_unit_test(one_way_arcs_join_too),
-        cmocka_unit_test(induced_arcs_have_both_ends_chosen),   cmocka_unit_test(an_ego_is_a_node_and_its_neighbours),
+        cmocka_unit_test(components_are_what_walks_join),
+        cmocka_unit_test(one_way_arcs_join_too),
+        cmocka_unit_test(induced_arcs_have_both_ends_chosen),
         cmocka_unit_test(nodes_that_are_not_there_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "graph/components.h"
-#include "graph/hop.h"
 #include "graph/inside.h"
 #include "graph/paths.h"
 #include "graph/pcst.h"
@@ -84,12 +83,6 @@ static qp_code shortest(qp_arena *mem, qp_err *err)
     return qp_paths_shortest(&g.csr, g.arc_cost, g.terminal, g.n_terminals, INFINITY, &out, mem, err);
 }
 
-static qp_code between(qp_arena *mem, qp_err *err)
-{
-    qp_trails out;
-    return qp_paths_between(&g.csr, NULL, g.terminal, 2, g.terminal + 2, g.n_terminals - 2, &out, mem, err);
-}
-
 static qp_code simple(qp_arena *mem, qp_err *err)
 {
     qp_trails out;
@@ -99,11 +92,9 @@ static qp_code simple(qp_arena *mem, qp_err *err)
 static qp_code parts(qp_arena *mem, qp_err *err)
 {
     qp_induced in;
-    uint32_t *component, count, *ego, n;
+    uint32_t *component, count;
     qp_code code = qp_induce(&g.csr, g.terminal, g.n_terminals, &in, mem, err);
-    if (!code)
-        code = qp_components(&g.csr, &component, &count, mem, err);
-    return code ? code : qp_ego(&g.csr, g.root, &ego, &n, mem, err);
+    return code ? code : qp_components(&g.csr, &component, &count, mem, err);
 }
 
 static qp_code chain(qp_chain **c, qp_ppr_space **space, qp_err *err)
@@ -141,12 +132,9 @@ static qp_code walks(qp_arena *mem, qp_err *err)
     qp_chain *c;
     qp_ppr_space *space;
     qp_rwr_result walked;
-    qp_hop_result near;
     qp_code code = chain(&c, &space, err);
     if (!code)
         code = qp_rwr(c, &(qp_rwr_query){&g.root, .n_seeds = 1, .alpha = .5, .steps = 50}, mem, &walked, err);
-    if (!code)
-        code = qp_hop_from(&g.csr, &(qp_hop_query){&g.root, .n_seeds = 1, .hops = 2}, mem, &near, err);
     qp_ppr_space_free(space);
     qp_chain_free(c);
     return code;
@@ -172,8 +160,8 @@ static qp_code communities(qp_arena *mem, qp_err *err)
 
 static void every_allocation_may_fail(void **state)
 {
-    static qp_code (*const call[])(qp_arena *, qp_err *) = {steiner, pcst_gw, pcst_strong, shortest, between,
-                                                            simple,  parts,   ppr,         walks,    communities};
+    static qp_code (*const call[])(qp_arena *, qp_err *) = {steiner, pcst_gw, pcst_strong, shortest,   simple,
+                                                            parts,   ppr,     walks,       communities};
     (void)state;
     for (uint64_t seed = 0; seed < 30; seed++) {
         made_random(&g, seed, 30, true);

@@ -32,13 +32,24 @@ static void measure(const made_graph *g, bool hops)
                 all_pairs[u][v] = fmin(all_pairs[u][v], all_pairs[u][k] + all_pairs[k][v]);
 }
 
+/* The path as arrays: its hops + 1 nodes from the start on, and its hops arcs. */
+static void write_out(const qp_trails *t, uint32_t trail, uint32_t *node, uint64_t *arc)
+{
+    const qp_trail *at = &t->at[trail];
+    for (; at->hops; at = &t->at[at->from]) {
+        node[at->hops] = at->node;
+        arc[at->hops - 1] = at->arc;
+    }
+    node[0] = at->node;
+}
+
 /* The trail is a path of g that costs what it says; where it begins. */
 static uint32_t check_path(const made_graph *g, const qp_trails *t, uint32_t trail, bool hops)
 {
     uint32_t node[MADE_NODES];
     uint64_t arc[MADE_NODES];
     double cost = 0;
-    qp_trail_read(t, trail, node, arc);
+    write_out(t, trail, node, arc);
     for (uint32_t i = 0; i < t->at[trail].hops; i++) {
         assert_true(arc[i] >= g->start[node[i]] && arc[i] < g->start[node[i] + 1]);
         assert_int_equal(g->target[arc[i]], node[i + 1]);
@@ -89,36 +100,6 @@ static void shortest_paths_are_shortest(void **state)
     }
 }
 
-static void paths_between_join_every_pair_that_can_be(void **state)
-{
-    static made_graph g;
-    (void)state;
-    for (uint64_t seed = 0; seed < ROUNDS; seed++) {
-        bool hops = seed % 2;
-        qp_arena *mem = qp_arena_new();
-        qp_trails t;
-        made_random(&g, seed, 30, false);
-        measure(&g, hops);
-        const uint32_t half = g.n_terminals / 2, *start = g.terminal, *goal = g.terminal + half;
-        assert_int_equal(qp_paths_between(&g.csr, hops ? NULL : g.arc_cost, start, half, goal, g.n_terminals - half, &t,
-                                          mem, NULL),
-                         QP_OK);
-        uint32_t k = 0;
-        for (uint32_t i = 0; i < half; i++) {
-            for (uint32_t j = 0; j < g.n_terminals - half; j++) {
-                if (start[i] == goal[j] || all_pairs[start[i]][goal[j]] == INFINITY)
-                    continue;
-                assert_true(k < t.n_ends);
-                assert_int_equal(check_path(&g, &t, t.end[k], hops), start[i]);
-                assert_int_equal(t.at[t.end[k]].node, goal[j]);
-                assert_true(fabs(t.at[t.end[k++]].cost - all_pairs[start[i]][goal[j]]) < 1e-6);
-            }
-        }
-        assert_int_equal(k, t.n_ends);
-        qp_arena_free(mem);
-    }
-}
-
 /* ---- simple paths: of exactly `hops` arcs, in the order of their arcs ---- */
 
 typedef struct twin {
@@ -135,7 +116,7 @@ static void recurse(twin *w, uint32_t done, uint32_t hops)
         uint64_t arc[8];
         assert_true(w->n < w->t->n_ends);
         assert_int_equal(w->t->at[w->t->end[w->n]].hops, hops);
-        qp_trail_read(w->t, w->t->end[w->n++], node, arc);
+        write_out(w->t, w->t->end[w->n++], node, arc);
         assert_memory_equal(node, w->node, (hops + 1) * sizeof *node);
         assert_memory_equal(arc, w->arc, hops * sizeof *arc);
         return;
@@ -240,7 +221,6 @@ static void bad_input_is_refused(void **state)
     (void)state;
     made_random(&g, 4, 30, true);
     assert_int_equal(qp_paths_shortest(&g.csr, NULL, &g.n, 1, INFINITY, &t, mem, NULL), QP_INPUT);
-    assert_int_equal(qp_paths_between(&g.csr, NULL, &g.root, 1, &g.n, 1, &t, mem, NULL), QP_INPUT);
     assert_int_equal(qp_paths_simple(&g.csr, &g.n, 1, 2, 10, &t, mem, NULL), QP_INPUT);
     g.arc_cost[g.start[g.root]] = -1;
     assert_int_equal(qp_paths_shortest(&g.csr, g.arc_cost, &g.root, 1, INFINITY, &t, mem, &err), QP_INPUT);
@@ -256,7 +236,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shortest_paths_are_shortest),
-        cmocka_unit_test(paths_between_join_every_pair_that_can_be),
         cmocka_unit_test(simple_paths_are_all_there),
         cmocka_unit_test(a_budget_keeps_the_first_and_tells),
         cmocka_unit_test(simple_paths_are_as_many_as_networkx_says),
