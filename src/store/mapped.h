@@ -93,6 +93,9 @@ qp_code qp_snapshot_current(const char *dir, char **path, uint64_t *number, qp_a
 qp_code qp_snapshot_damaged(const qp_snapshot *, const char *section, const char *what, qp_err *);
 const char *qp_section_name(qp_section);
 
+/* Of a file just mapped: checks its head and that its sections lie in it, then sets what points into them. QP_STORE. */
+qp_code qp_snapshot_sections(qp_snapshot *, qp_err *);
+
 /* The checksums alone: the part of qp_snapshot_check that finds damage. */
 qp_code qp_snapshot_sums(const qp_snapshot *, qp_err *);
 

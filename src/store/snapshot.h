@@ -1,10 +1,8 @@
 /* A snapshot: one immutable, mapped file with all a query reads; many readers, any thread, any process.
  *
- * Sections, each 64-byte aligned with an XXH3 checksum in the table of contents: documents, chunks, strings, texts,
- * CSR both ways with edge types and weights, vectors (f32; from a size on also int8, scanned first and scored again in f32), ann (above a
- * size), terms and postings. At open every count, offset and id is checked against the file's size before it is used
- * (O(sections) eagerly; what is O(n) is checked where it is read, or by qp_snapshot_check), never trusted. No pointer
- * in a file: position independent.
+ * Its sections (store/layout.h) are 64-byte aligned, each with an XXH3 checksum in the table of contents. At open every
+ * count, offset and size is checked against the file's size before it is used (O(sections) eagerly; what is O(n) is
+ * checked where it is read, or by qp_snapshot_check), never trusted. No pointer in a file: position independent.
  */
 #ifndef QP_STORE_SNAPSHOT_H
 #define QP_STORE_SNAPSHOT_H
@@ -24,7 +22,7 @@ void qp_snapshot_close(qp_snapshot *); /* takes null */
 /* Every checksum, every reference in range, every row sorted. */
 qp_code qp_snapshot_check(const qp_snapshot *, qp_err *);
 
-/* The view of it; lives as long as the snapshot. Names: node.dense, node.bm25, node.tfidf. */
+/* The view of it; lives as long as the snapshot. quipu_op.h has the names of its indexes. */
 const qp_view *qp_snapshot_view(const qp_snapshot *);
 
 /* Beyond the view: for output, filters and evaluation. Documents are numbered in order of key. */
