@@ -5,9 +5,9 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
-#include "base/thread.h"
 #include "store/graph_merge.h"
 #include "store/mapped.h"
+#include "store/writer.h"
 
 enum { WAITING = 1 << 18 }; /* bytes of digests in memory */
 
@@ -15,13 +15,12 @@ qp_code qp_gather_tell(qp_gathering *p, const char *item, bool end, qp_err *err)
 {
     const qp_watch *w = p->watch;
     double now = qp_now_ms();
-    if (w && qp_cancelled(w->cancel))
-        return qp_fail(err, QP_STOPPED, "stopped before the index was published; run it again to go on");
-    if (w && w->progress && (end || now - p->told >= 100)) {
+    qp_code code = w ? qp_writer_stopped(w->cancel, err) : QP_OK;
+    if (!code && w && w->progress && (end || now - p->told >= 100)) {
         w->progress(w->user, &(qp_progress){"publish", item, p->done, p->total, (now - p->began) / 1000});
         p->told = now;
     }
-    return QP_OK;
+    return code;
 }
 
 /* ---- documents ---- */

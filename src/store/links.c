@@ -6,7 +6,6 @@
 #include "base/map.h"
 #include "base/scratch.h"
 #include "base/sorter.h"
-#include "base/thread.h"
 #include "quipu_op.h"
 #include "store/rows.h"
 
@@ -318,20 +317,14 @@ static qp_code join_texts(qp_links *l, struct link *kept, const struct link *mor
     return code;
 }
 
-static qp_code stopped(qp_err *err)
-{
-    return qp_fail(err, QP_STOPPED, "stopped before the index was published; run it again to go on");
-}
-
 static qp_code put_all(struct columns *c, volatile const int *cancel, qp_err *err)
 {
     struct reading r = {.l = c->l};
     struct link kept, is;
     qp_code code = c->l->n ? next_link(&r, &kept, err) : QP_OK;
     while (!code && r.at < c->l->n) {
-        if (r.at % BLOCK == 0 && qp_cancelled(cancel))
-            return stopped(err);
-        code = next_link(&r, &is, err);
+        code = r.at % BLOCK ? QP_OK : qp_writer_stopped(cancel, err);
+        code = code ? code : next_link(&r, &is, err);
         if (!code && !by_ends(&kept, &is)) {
             code = join_texts(c->l, &kept, &is, err);
         } else if (!code) {
@@ -414,8 +407,7 @@ qp_code qp_links_write(qp_links *l, const qp_links_how *how, qp_writer *w, qp_in
 {
     qp_code code = write_types(l, w, info, err);
     code = code ? code : sort_if_needed(l, err);
-    if (!code && qp_cancelled(how->cancel))
-        code = stopped(err);
+    code = code ? code : qp_writer_stopped(how->cancel, err);
     struct columns *c = code ? NULL : calloc(1, sizeof *c);
     if (!c)
         return code ? code : qp_oom(err);

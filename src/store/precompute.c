@@ -44,10 +44,9 @@ qp_code qp_precompute(const qp_csr *graph, bool partition, bool walks, volatile 
     qp_code code = qp_chain_new(graph, NULL, &chain, err);
     if (!code && partition)
         code = write_parts(chain, cancel, w, info, err);
+    code = code ? code : qp_writer_stopped(cancel, err);
     if (!code && walks)
-        code = qp_cancelled(cancel)
-                   ? qp_fail(err, QP_STOPPED, "stopped before the index was published; run it again to go on")
-                   : write_walks(chain, w, info, err);
+        code = write_walks(chain, w, info, err);
     qp_chain_free(chain);
     return code;
 }

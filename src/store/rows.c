@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/thread.h"
-
 enum { BUCKETS = 1 << 16, NODE_COSTS = sizeof(uint64_t), EDGE_COSTS = 2 * sizeof(uint32_t), LOOK = 4096 };
 
 struct range {
@@ -24,11 +22,6 @@ struct rows {
     size_t row_room;
     uint64_t in_before, arcs, kept;
 };
-
-static qp_code stopped(qp_err *err)
-{
-    return qp_fail(err, QP_STOPPED, "stopped before the index was published; run it again to go on");
-}
 
 /* ---- ranges ---- */
 
@@ -164,8 +157,8 @@ static qp_code write_range(struct rows *s, struct range a, qp_err *err)
         struct sides at = sides_of(s, a, v);
         code = write_node(s, &at, err);
         s->out = at.out_end;
-        if (!code && v % LOOK == 0 && qp_cancelled(s->is->cancel))
-            code = stopped(err);
+        if (!code && v % LOOK == 0)
+            code = qp_writer_stopped(s->is->cancel, err);
     }
     if (!code)
         qp_writer_aside(s->file, QP_S_IN_EDGE, s->edge, a.edges * sizeof *s->edge);

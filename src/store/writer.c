@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/scratch.h"
+#include "base/thread.h"
 
 enum { ASIDE = 1 << 18 }; /* bytes of a section that wait in memory */
 
@@ -184,6 +185,13 @@ static qp_code sum(qp_writer *w, qp_err *err)
     w->front.head = (qp_head){QP_SNAPSHOT_MAGIC, QP_SNAPSHOT_VERSION, QP_SECTIONS, w->at, 0};
     w->front.head.checksum = qp_hash64((qp_str){(const char *)&w->front, sizeof w->front});
     return code;
+}
+
+qp_code qp_writer_stopped(volatile const int *cancel, qp_err *err)
+{
+    return qp_cancelled(cancel)
+               ? qp_fail(err, QP_STOPPED, "stopped before the index was published; run it again to go on")
+               : QP_OK;
 }
 
 qp_code qp_writer_close(qp_writer *w, qp_err *err)

@@ -24,6 +24,8 @@ void qp_writer_paste(qp_writer *, qp_section);
 qp_code qp_writer_recall(const qp_writer *, qp_section, uint64_t at, void *, size_t, qp_err *);
 /* A section that was put or pasted before, mapped until close or drop. Only of what was written before the first call. */
 qp_code qp_writer_map(qp_writer *, qp_section, const void **, qp_err *);
+/* QP_STOPPED once the flag (null: none) is set: for what takes long while a snapshot is made. */
+qp_code qp_writer_stopped(volatile const int *cancel, qp_err *);
 /* Writes head and table of contents. QP_STORE: the disk is full, ...; the file is then removed. Frees the writer. The
  * file is not synced: qp_file_publish does that. */
 qp_code qp_writer_close(qp_writer *, qp_err *);
