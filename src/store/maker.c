@@ -3,47 +3,11 @@
 #include <libgen.h>
 #include <stdlib.h>
 
-#include "base/str.h"
-#include "base/thread.h"
-#include "store/ann.h"
 #include "store/dot.h"
-#include "store/inverted.h"
-#include "store/lexicon.h"
-#include "store/links.h"
-#include "store/precompute.h"
-#include "store/store.h"
-#include "store/synonyms.h"
-#include "store/tokens.h"
-
-struct kept { /* a string that was put last, and where */
-    qp_buf is;
-    qp_ref at;
-};
-
-struct qp_maker {
-    qp_maker_options options;
-    qp_writer *file;
-    qp_lexicon *lexicon, *expanded; /* expanded: null where nothing is */
-    qp_links *links;
-    qp_info info;
-    qp_buf name;    /* of the node at hand */
-    uint64_t texts; /* bytes so far */
-    struct kept last_key, last_title, last_heading, last_format, last_language;
-    int stage; /* 0 documents, 1 edges, 2 vectors */
-    uint32_t vectors;
-    int8_t *codes; /* nodes x dim, when they are kept */
-    float *scales;
-    uint32_t headed; /* nodes whose heads were given */
-    float *head_scales;
-    int8_t *head_code; /* of one node */
-    qp_inverted *learned;
-    qp_token_maker *tokens;    /* null without */
-    uint32_t weighed;          /* nodes whose terms were given */
-    uint32_t entities, shared; /* those of the scope "" */
-};
+#include "store/maker_parts.h"
 
 /* The string's place in STRINGS; what is the same as `last` is not kept twice. */
-static qp_ref keep(qp_maker *m, qp_str s, struct kept *last)
+static qp_ref keep(qp_maker *m, qp_str s, struct qp_kept *last)
 {
     if (last && qp_str_eq(qp_buf_view(&last->is), s))
         return last->at;
@@ -135,7 +99,8 @@ static bool lacks_memory(const qp_maker *m)
 
 qp_code qp_maker_document(qp_maker *m, const qp_document *d, qp_err *err)
 {
-    if (m->stage || m->entities || (m->info.documents && qp_str_cmp(qp_buf_view(&m->last_key.is), d->key) >= 0))
+    if (m->stage > QP_MAKER_NODES || m->entities ||
+        (m->info.documents && qp_str_cmp(qp_buf_view(&m->last_key.is), d->key) >= 0))
         return qp_fail(err, QP_BUG, "snapshot: document '%.*s' comes out of order", (int)d->key.n, d->key.at);
     qp_document_entry e = {.text = {m->texts, d->text.n}, .first = qp_maker_nodes(m), .n = d->n_chunks};
     e.key = keep(m, d->key, &m->last_key);
@@ -155,9 +120,11 @@ qp_code qp_maker_document(qp_maker *m, const qp_document *d, qp_err *err)
 
 qp_code qp_maker_entity(qp_maker *m, qp_str scope, qp_str name, qp_str text, qp_err *err)
 {
-    if (m->stage || m->info.nodes >= UINT32_MAX - 1)
-        return qp_fail(err, m->stage ? QP_BUG : QP_INPUT, "snapshot: entity '%.*s' %s", (int)name.n, name.at,
-                       m->stage ? "comes after edges" : "is one too many: an index holds 4,294,967,294 nodes");
+    if (m->stage > QP_MAKER_NODES || m->info.nodes >= UINT32_MAX - 1)
+        return qp_fail(err, m->stage > QP_MAKER_NODES ? QP_BUG : QP_INPUT, "snapshot: entity '%.*s' %s", (int)name.n,
+                       name.at,
+                       m->stage > QP_MAKER_NODES ? "comes after edges"
+                                                 : "is one too many: an index holds 4,294,967,294 nodes");
     qp_node_entry e = {
         UINT32_MAX, 0, m->texts, m->texts + text.n, keep(m, name, NULL), keep(m, scope, &m->last_heading)};
     m->texts = qp_writer_add(m->file, text.at, text.n);
@@ -175,25 +142,25 @@ qp_code qp_maker_entity(qp_maker *m, qp_str scope, qp_str name, qp_str text, qp_
 
 qp_code qp_maker_edge(qp_maker *m, qp_id from, qp_id to, qp_str type, float weight, qp_str text, qp_err *err)
 {
-    m->stage = m->stage < 1 ? 1 : m->stage;
-    if (m->stage > 1 || from >= m->info.nodes || to >= m->info.nodes)
+    if (m->stage == QP_MAKER_NODES)
+        m->stage = QP_MAKER_EDGES;
+    if (m->stage > QP_MAKER_EDGES || from >= m->info.nodes || to >= m->info.nodes)
         return qp_fail(err, QP_BUG, "snapshot: an edge %u -> %u of %llu nodes", from, to,
                        (unsigned long long)m->info.nodes);
     return qp_links_add(m->links, from, to, type, weight, text, err);
 }
 
-/* Where texts mention entities; a knowledge graph by itself stays as it was given. */
-static bool draws_synonyms(const qp_maker *m)
+bool qp_maker_draws_synonyms(const qp_maker *m)
 {
     return m->options.phi > 0 && m->options.phi < 1 && m->shared > 1 && m->info.nodes > m->entities;
 }
 
 static qp_code begin_vectors(qp_maker *m, qp_err *err)
 {
-    m->stage = 2;
+    m->stage = QP_MAKER_VECTORS;
     m->info.coded = m->info.nodes >= m->options.coded_from;
     qp_writer_begin(m->file, QP_S_VECTORS);
-    if (!m->info.coded && !draws_synonyms(m))
+    if (!m->info.coded && !qp_maker_draws_synonyms(m))
         return QP_OK;
     m->codes = malloc(m->info.nodes * m->info.dim);
     m->scales = calloc(m->info.nodes, sizeof *m->scales);
@@ -203,7 +170,7 @@ static qp_code begin_vectors(qp_maker *m, qp_err *err)
 qp_code qp_maker_vector(qp_maker *m, const float *v, qp_err *err)
 {
     static const float zeros[64];
-    qp_code code = m->stage < 2 ? begin_vectors(m, err) : QP_OK;
+    qp_code code = m->stage < QP_MAKER_VECTORS ? begin_vectors(m, err) : QP_OK;
     if (code)
         return code;
     uint32_t dim = (uint32_t)m->info.dim;
@@ -249,7 +216,7 @@ qp_code qp_maker_heads(qp_maker *m, const float *v, qp_err *err)
 {
     uint32_t heads = (uint32_t)m->info.heads, dim = (uint32_t)m->info.head_dim;
     size_t n = (size_t)m->info.nodes * heads;
-    m->stage = 3;
+    m->stage = QP_MAKER_HEADS;
     if (!heads || m->headed >= m->info.nodes)
         return qp_fail(err, QP_BUG, "snapshot: attention heads of more than its nodes");
     if (!m->headed) {
@@ -266,237 +233,4 @@ qp_code qp_maker_heads(qp_maker *m, const float *v, qp_err *err)
     qp_writer_add(m->file, m->head_code, (size_t)heads * dim);
     m->headed++;
     return QP_OK;
-}
-
-/* ---- what was made of relations and triples ---- */
-
-/* Appended to what is there. */
-static qp_code add_name(const qp_maker *m, uint32_t node, qp_buf *out, qp_err *err)
-{
-    qp_node_entry e;
-    qp_code code = qp_writer_recall(m->file, QP_S_NODES, (uint64_t)node * sizeof e, &e, sizeof e, err);
-    char *room = code ? NULL : qp_buf_room(out, e.name.n);
-    if (!room)
-        return code ? code : qp_oom(err);
-    out->n += e.name.n;
-    return qp_writer_recall(m->file, QP_S_STRINGS, e.name.at, room, e.name.n, err);
-}
-
-static qp_code write_made(qp_maker *m, qp_made what, qp_str text, float *out, uint32_t width, qp_err *err)
-{
-    bool found = false;
-    qp_code code = m->options.made ? m->options.made(m->options.ctx, what, text, out, &found, err) : QP_OK;
-    if (!found)
-        memset(out, 0, width * sizeof *out);
-    qp_writer_add(m->file, out, width * sizeof *out);
-    return code;
-}
-
-static qp_code write_types_made(qp_maker *m, qp_section section, qp_made what, uint32_t width, qp_err *err)
-{
-    float *out = malloc((width ? width : 1) * sizeof *out);
-    qp_code code = out ? QP_OK : qp_oom(err);
-    qp_writer_begin(m->file, section);
-    for (uint32_t t = 0; !code && t < m->info.types; t++)
-        code = write_made(m, what, qp_links_type(m->links, t), out, width, err);
-    free(out);
-    return code;
-}
-
-static qp_code write_triples_made(qp_maker *m, qp_err *err)
-{
-    uint32_t dim = (uint32_t)m->info.dim, from, to, type;
-    float *out = malloc(dim * sizeof *out);
-    qp_buf text = {0}, head = {0}, tail = {0};
-    qp_code code = out ? QP_OK : qp_oom(err);
-    qp_writer_begin(m->file, QP_S_TRIPLE_VECTORS);
-    for (size_t i = 0; !code && i < qp_links_count(m->links); i++) {
-        qp_links_at(m->links, i, &from, &to, &type);
-        if (from < m->info.entity || to < m->info.entity) { /* no triple */
-            memset(out, 0, dim * sizeof *out);
-            qp_writer_add(m->file, out, dim * sizeof *out);
-            continue;
-        }
-        qp_buf_clear(&text);
-        qp_buf_clear(&head);
-        qp_buf_clear(&tail);
-        code = add_name(m, from, &head, err);
-        code = code ? code : add_name(m, to, &tail, err);
-        if (!code)
-            qp_triple_text(&text, qp_buf_view(&head), qp_links_type(m->links, type), qp_buf_view(&tail));
-        code = code || !text.oom ? code : qp_oom(err);
-        code = code ? code : write_made(m, QP_MADE_VECTOR, qp_buf_view(&text), out, dim, err);
-    }
-    qp_buf_free(&text);
-    qp_buf_free(&head);
-    qp_buf_free(&tail);
-    free(out);
-    return code;
-}
-
-/* Relations have vectors where there are entities: the edges between documents need none. */
-static qp_code write_all_made(qp_maker *m, qp_err *err)
-{
-    qp_info *i = &m->info;
-    if (i->heads && m->headed < i->nodes)
-        return qp_fail(err, QP_BUG, "snapshot: attention heads of %u of %u nodes", m->headed, qp_maker_nodes(m));
-    i->type_vectors = i->dim && m->entities;
-    i->triple_vectors = i->type_vectors && m->options.triples;
-    qp_writer_put(m->file, QP_S_HEAD_SCALES, m->head_scales, i->nodes * i->heads * sizeof *m->head_scales);
-    qp_code code = QP_OK;
-    if (i->type_vectors)
-        code = write_types_made(m, QP_S_TYPE_VECTORS, QP_MADE_VECTOR, (uint32_t)i->dim, err);
-    if (!code && i->triple_vectors)
-        code = write_triples_made(m, err);
-    if (!code && i->heads)
-        code = write_types_made(m, QP_S_TYPE_HEADS, QP_MADE_HEADS, (uint32_t)(i->heads * i->head_dim), err);
-    return code;
-}
-
-static qp_code write_learned(qp_maker *m, qp_err *err)
-{
-    qp_buf entries = {0}, blocks = {0};
-    qp_writer_begin(m->file, QP_S_LEARNED_POSTINGS);
-    for (uint32_t t = 0; t < m->info.learned; t++) {
-        qp_learned_entry e = {blocks.n / sizeof(qp_block_entry), qp_inverted_df(m->learned, t), 0};
-        qp_buf_add(&entries, &e, sizeof e);
-        qp_inverted_write(m->learned, t, NULL, m->file, &blocks);
-    }
-    qp_writer_put(m->file, QP_S_LEARNED, entries.at, entries.n);
-    qp_writer_put(m->file, QP_S_LEARNED_BLOCKS, blocks.at, blocks.n);
-    m->info.learned_blocks = blocks.n / sizeof(qp_block_entry);
-    bool oom = entries.oom || blocks.oom;
-    qp_buf_free(&entries);
-    qp_buf_free(&blocks);
-    return oom ? qp_oom(err) : QP_OK;
-}
-
-static qp_code write_tokens(qp_maker *m, qp_err *err)
-{
-    if (!m->tokens)
-        return QP_OK;
-    if (qp_token_maker_passages(m->tokens) < m->info.entity)
-        return qp_fail(err, QP_BUG, "snapshot: tokens of %u of its passages", qp_token_maker_passages(m->tokens));
-    return qp_token_maker_write(m->tokens, m->options.cancel, m->file, &m->info, err);
-}
-
-static qp_code write_ann(qp_maker *m, qp_err *err)
-{
-    qp_ann ann;
-    size_t n = m->info.nodes;
-    qp_code code = qp_ann_build(m->codes, m->scales, (uint32_t)m->info.entity, (uint32_t)n, m->options.ann_from,
-                                (uint32_t)m->info.dim, m->options.cancel, &ann, err);
-    if (code)
-        return code;
-    m->info.ann_m = ann.m;
-    m->info.ann_entry[0] = ann.entry[0];
-    m->info.ann_entry[1] = ann.entry[1];
-    m->info.ann_rows = ann.rows;
-    qp_writer_put(m->file, QP_S_ANN_LEVEL, ann.level, n * sizeof *ann.level);
-    qp_writer_put(m->file, QP_S_ANN_UPPER, ann.upper, n * sizeof *ann.upper);
-    qp_writer_put(m->file, QP_S_ANN_BASE, ann.base, n * (1 + 2 * ann.m) * sizeof *ann.base);
-    qp_writer_put(m->file, QP_S_ANN_LINKS, ann.links, ann.rows * (1 + ann.m) * sizeof *ann.links);
-    qp_ann_free(&ann);
-    return QP_OK;
-}
-
-static qp_code write_codes(qp_maker *m, qp_err *err)
-{
-    if (!m->info.dim || !m->info.nodes)
-        return QP_OK;
-    if (m->vectors < m->info.nodes)
-        return qp_fail(err, QP_BUG, "snapshot: %u vectors for %u nodes", m->vectors, qp_maker_nodes(m));
-    if (!m->info.coded)
-        return QP_OK;
-    qp_writer_put(m->file, QP_S_CODES, m->codes, m->info.nodes * m->info.dim);
-    qp_writer_put(m->file, QP_S_SCALES, m->scales, m->info.nodes * sizeof *m->scales);
-    bool large = m->info.entity >= m->options.ann_from || m->entities >= m->options.ann_from;
-    return large ? write_ann(m, err) : QP_OK;
-}
-
-static qp_code join_synonyms(qp_maker *m, qp_err *err)
-{
-    uint32_t first = (uint32_t)m->info.entity;
-    const qp_likeness alike = {.codes = m->codes,
-                               .scales = m->scales,
-                               .dim = (uint32_t)m->info.dim,
-                               .from = first,
-                               .to = first + m->shared, /* the scope "" comes first */
-                               .phi = m->options.phi,
-                               .pairs_to = m->options.pairs_to ? m->options.pairs_to : QP_SYNONYM_PAIRS,
-                               .cancel = m->options.cancel};
-    return m->codes && draws_synonyms(m) ? qp_synonyms(&alike, m->links, &m->info.synonyms, err) : QP_OK;
-}
-
-static void release(qp_maker *m)
-{
-    qp_lexicon_free(m->lexicon);
-    qp_lexicon_free(m->expanded);
-    qp_links_free(m->links);
-    qp_inverted_free(m->learned);
-    qp_token_maker_free(m->tokens);
-    qp_buf_free(&m->name);
-    qp_buf_free(&m->last_key.is);
-    qp_buf_free(&m->last_title.is);
-    qp_buf_free(&m->last_heading.is);
-    qp_buf_free(&m->last_format.is);
-    qp_buf_free(&m->last_language.is);
-    free(m->codes);
-    free(m->scales);
-    free(m->head_scales);
-    free(m->head_code);
-    free(m);
-}
-
-/* The edges, and what is computed of them. */
-static qp_code write_graph(qp_maker *m, qp_err *err)
-{
-    const qp_maker_options *o = &m->options;
-    const qp_links_how how = {qp_maker_nodes(m), o->partition || o->walks, o->cancel};
-    qp_code code = qp_links_write(m->links, &how, m->file, &m->info, err);
-    if (code || !how.keep || !how.nodes)
-        return code;
-    qp_csr graph = qp_links_graph(m->links, how.nodes);
-    return qp_precompute(&graph, o->partition, o->walks, o->cancel, m->file, &m->info, err);
-}
-
-qp_code qp_maker_finish(qp_maker *m, qp_err *err)
-{
-    m->info.entity = m->info.nodes - m->entities;
-    qp_code code = write_codes(m, err);
-    if (!code)
-        code = join_synonyms(m, err);
-    if (!code)
-        code = write_graph(m, err);
-    if (!code && qp_cancelled(m->options.cancel))
-        code = qp_fail(err, QP_STOPPED, "stopped before the index was published; run it again to go on");
-    if (!code)
-        code = qp_lexicon_write(m->lexicon, &qp_lexical_texts, m->info.entity, m->file, &m->info.texts, err);
-    if (!code && m->expanded)
-        code = qp_lexicon_write(m->expanded, &qp_lexical_expanded, m->info.entity, m->file, &m->info.expanded, err);
-    if (!code)
-        code = write_learned(m, err);
-    if (!code)
-        code = write_tokens(m, err);
-    if (!code)
-        code = write_all_made(m, err);
-    if (code) {
-        qp_maker_drop(m);
-        return code;
-    }
-    qp_writer_paste(m->file, QP_S_DOCUMENTS);
-    qp_writer_paste(m->file, QP_S_NODES);
-    qp_writer_paste(m->file, QP_S_STRINGS);
-    qp_writer_put(m->file, QP_S_INFO, &m->info, sizeof m->info);
-    code = qp_writer_close(m->file, err);
-    release(m);
-    return code;
-}
-
-void qp_maker_drop(qp_maker *m)
-{
-    if (!m)
-        return;
-    qp_writer_drop(m->file);
-    release(m);
 }
