@@ -15,6 +15,7 @@
 #define MOST_LINE (4u << 20) /* bytes of one line of a stream */
 #define FIRST_PAUSE 250.     /* ms */
 #define MOST_PAUSE 10000.
+#define MOST_BROKEN 4      /* answers that came and were no good: each may have cost money */
 #define MOST_ABSENCE 5000. /* ms without a server at all: it is not there, rather than restarted */
 
 /* ---- shared with downloads ---- */
@@ -393,6 +394,7 @@ qp_code qp_http_post(qp_http *h, const qp_http_call *call, qp_err *err)
     if (!with_cancel.cancel)
         with_cancel.cancel = patience.cancel;
     qp_err before = {0};
+    int broken = 0;
     for (int tries = 1;; tries++) {
         qp_err why = {0};
         attempt a;
@@ -413,7 +415,9 @@ qp_code qp_http_post(qp_http *h, const qp_http_call *call, qp_err *err)
             return qp_fail(err, why.code ? why.code : QP_MODEL, "%s", why.message);
         if (hurried && qp_now_ms() + pause >= deadline)
             return qp_fail(err, QP_STOPPED, "the deadline passed while waiting for %s", c->url);
-        if (qp_now_ms() + pause >= deadline || (a.absent && qp_now_ms() + pause >= began + MOST_ABSENCE))
+        broken += a.status == 200;
+        if (broken == MOST_BROKEN || qp_now_ms() + pause >= deadline ||
+            (a.absent && qp_now_ms() + pause >= began + MOST_ABSENCE))
             return qp_fail(err, QP_MODEL, "%.700s; gave up after %d %s%s", why.message, tries,
                            tries == 1 ? "try" : "tries",
                            a.retry_after ? ", as it asks to wait longer than the deadline allows" : "");

@@ -1,7 +1,9 @@
 /* Speaking HTTP with somebody else's models: one client for a service, used by any thread, with at most so many requests
  * under way. A request is tried again after what passes (a refused or reset connection, 408, 429, 5xx, a broken answer)
- * with growing jittered pauses, until its deadline; one to a server that is not there at all, for five seconds. Where a
- * server asks one request to wait (429, Retry-After), the others wait as long before they begin. What comes back is foreign: capped in size, checked by the caller.
+ * with growing jittered pauses, until its deadline; one to a server that is not there at all, for five seconds; one that
+ * was answered (200), and no good answer came, four times in all. Where a server asks one request to wait (429,
+ * Retry-After), the others wait as long before they begin. What comes back is foreign: capped in size, checked by the
+ * caller.
  *
  * The environment sets, in seconds: QUIPU_HTTP_TIMEOUT, for one try (60); QUIPU_HTTP_DEADLINE, for all tries together
  * (180); and QUIPU_HTTP_CONCURRENCY, requests at a time (4).

@@ -1,8 +1,10 @@
 /* Chat, always as a stream, so that stop, cancel and a stalled server are seen at once: OpenAI's server-sent events
- * ("data: {...}", ended by "data: [DONE]") and Ollama's JSON lines (ended by "done": true).
+ * ("data: {...}", ended by "data: [DONE]") and Ollama's JSON lines (ended by "done": true). A server that does not stream
+ * may give its answer whole, on one line.
  */
 #include "model/http_model.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +16,7 @@ typedef struct chat {
     qp_buf text;
     size_t most;
     bool done, stopped, wild, given; /* given: some text went to the caller */
+    char other[60];                  /* the beginning of a line that belongs to no stream */
     qp_err why;                      /* what the stream itself says is wrong */
 } chat;
 
@@ -119,19 +122,30 @@ static bool read_event(chat *c, yyjson_val *root)
         c->done |= yyjson_get_bool(yyjson_obj_get(root, "done"));
     } else {
         choice = yyjson_arr_get_first(yyjson_obj_get(root, "choices"));
-        content = yyjson_obj_get(yyjson_obj_get(choice, "delta"), "content");
-        c->done |= yyjson_is_str(yyjson_obj_get(choice, "finish_reason"));
+        yyjson_val *whole = yyjson_obj_get(choice, "message");
+        content = yyjson_obj_get(whole ? whole : yyjson_obj_get(choice, "delta"), "content");
+        c->done |= whole || yyjson_is_str(yyjson_obj_get(choice, "finish_reason"));
     }
     return add_text(c, (qp_str){yyjson_get_str(content), yyjson_get_len(content)});
+}
+
+/* What frames events: a comment, an empty line, a field that says nothing here. */
+static bool is_frame(qp_str line)
+{
+    return !line.n || qp_str_starts(line, QP_STR(":")) || qp_str_starts(line, QP_STR("event:")) ||
+           qp_str_starts(line, QP_STR("id:")) || qp_str_starts(line, QP_STR("retry:"));
 }
 
 static bool on_line(void *user, qp_str line)
 {
     chat *c = user;
     if (c->m->provider != QP_OLLAMA) {
-        if (!qp_str_starts(line, QP_STR("data:"))) /* "event:", "id:", a comment, an empty line */
+        bool event = qp_str_starts(line, QP_STR("data:"));
+        if (!event && !is_frame(line) && !*c->other)
+            snprintf(c->other, sizeof c->other, "%.*s", (int)(line.n < 60 ? line.n : 60), line.at);
+        if (!event && !qp_str_starts(line, QP_STR("{")))
             return true;
-        line = qp_str_trim(qp_str_slice(line, 5, line.n));
+        line = qp_str_trim(event ? qp_str_slice(line, 5, line.n) : line);
         if (qp_str_eq(line, QP_STR("[DONE]"))) {
             c->done = true;
             return false;
@@ -161,6 +175,12 @@ static qp_http_verdict on_end(void *user, qp_str answer, qp_err *err)
     }
     if (c->stopped || (c->done && !c->why.code))
         return QP_HTTP_TAKEN;
+    if (*c->other && !c->text.n && !c->why.code) {
+        qp_fail(err, QP_MODEL,
+                "%s: an answer as of OpenAI's /chat/completions was wanted, '%s' was found; is the URL right?",
+                c->m->name, c->other);
+        return QP_HTTP_REFUSED;
+    }
     if (c->why.code)
         qp_fail(err, c->why.code, "%s", c->why.message);
     else
@@ -175,6 +195,7 @@ static bool forget(void *user)
         return false;
     qp_buf_clear(&c->text);
     c->done = c->stopped = c->wild = false;
+    *c->other = 0;
     c->why = (qp_err){0};
     return true;
 }

@@ -176,6 +176,10 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             while True:
                 self.wfile.write(b'{"data": [' + b" " * 65536)
+        if fault == "prose":
+            return self.reply(b"Sure! The answer is below.\n")
+        if fault == "whole":  # not streamed, whatever was asked
+            return self.reply({"choices": [{"message": {"content": "one two"}, "finish_reason": "stop"}]})
         if fault == "nested":
             return self.reply(b'{"data":' + b"[" * 100000 + b"]" * 100000 + b"}")
         if fault in ("nan", "text", "null", "overflow"):

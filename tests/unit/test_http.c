@@ -421,14 +421,16 @@ static void broken_chats(void **state)
                {"hang", "no answer"},
                {"storm", "HTTP 50"},
                {"huge", "more than the"},
-               {"nested", "broke off"}};
+               {"prose", "'Sure! The answer is below.' was found"},
+               {"nested", "was wanted, '{\"data\":[[["}};
     for (size_t k = 0; k < 2; k++)
         for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
             char out[100] = "";
             qp_sampling s = {.max_tokens = 5};
             result r = {0};
             double began = qp_now_ms();
-            if (k == 1 && (!strcmp(bad[i].fault, "comments") || !strcmp(bad[i].fault, "nested")))
+            if (k == 1 && (!strcmp(bad[i].fault, "comments") || !strcmp(bad[i].fault, "prose") ||
+                           !strcmp(bad[i].fault, "nested")))
                 continue; /* such lines are no JSON lines at all; see stream-junk */
             r.code = say(k, bad[i].fault, &s, out, sizeof out, &r.err);
             r.seconds = (qp_now_ms() - began) / 1000;
@@ -458,6 +460,34 @@ static void broken_streams(void **state)
     assert_non_null(strstr(err.message, "not JSON"));
 }
 
+/* Tried four times and no more, however long the deadline: each answer may be paid for. */
+static void broken_answers_are_counted(void **state)
+{
+    (void)state;
+    char out[100] = "", counts[4096];
+    qp_err err = {0};
+    qp_sampling s = {.max_tokens = 50};
+    patience(5, 60);
+    read_counts(counts, sizeof counts);
+    const char *before = strstr(counts, "\"stream-junk\": ");
+    int asked = before ? atoi(before + 15) : 0;
+    assert_int_equal(say(0, "stream-junk", &s, out, sizeof out, &err), QP_MODEL);
+    assert_non_null(strstr(err.message, "gave up after 4 tries"));
+    read_counts(counts, sizeof counts);
+    assert_int_equal(atoi(strstr(counts, "\"stream-junk\": ") + 15), asked + 4);
+}
+
+/* Some servers do not stream. */
+static void whole_answers_are_read(void **state)
+{
+    (void)state;
+    char out[100] = "";
+    qp_err err = {0};
+    qp_sampling s = {.max_tokens = 50};
+    assert_int_equal(say(0, "whole", &s, out, sizeof out, &err), QP_OK);
+    assert_string_equal(out, "one two");
+}
+
 static volatile int cancel;
 
 static void *cancel_soon(void *unused)
@@ -470,7 +500,7 @@ static void *cancel_soon(void *unused)
 static void chats_are_cancelled(void **state)
 {
     (void)state;
-    static const char *const faults[] = {"hang", "slow", "e429"};
+    static const char *const faults[] = {"hang", "slow", "storm"};
     patience(20, 30);
     for (size_t i = 0; i < 3; i++) {
         pthread_t other;
@@ -531,6 +561,8 @@ int main(void)
         cmocka_unit_test_setup(chats_send_what_is_asked, patient),
         cmocka_unit_test_setup(broken_chats, patient),
         cmocka_unit_test_setup(broken_streams, patient),
+        cmocka_unit_test_setup(broken_answers_are_counted, patient),
+        cmocka_unit_test_setup(whole_answers_are_read, patient),
         cmocka_unit_test_setup(chats_are_cancelled, patient),
         cmocka_unit_test_setup(nobody_there, patient),
         cmocka_unit_test_setup(counts_bound_tokens, patient),
