@@ -122,7 +122,12 @@ static qp_code generate(qp_query *q, qp_str prompt, const qp_answer_options *o, 
     double began = qp_now_ms();
     qp_code code = q->writer->generate(q->writer->self, &message, 1, &sampling, text, q->mem, err);
     qp_trace_add_model_ms(q, "write", qp_now_ms() - began);
-    return code || !q->err.code ? code : qp_fail(err, q->err.code, "%s", q->err.message);
+    if (!code && q->err.code)
+        return qp_fail(err, q->err.code, "%s", q->err.message);
+    if (!code && !qp_str_trim(*text).n)
+        return qp_fail(err, QP_MODEL, "%s: an answer was wanted, it wrote none; try a longer --length, or --extract",
+                       q->writer->name);
+    return code;
 }
 
 /* ---- checking ---- */
@@ -204,7 +209,7 @@ static void cite(checked *k, uint32_t n, const qp_sentence *found)
     if (k->answer->n_citations == k->cap)
         return;
     const qp_source *source = &k->sources->at[n - 1];
-    qp_citation c = {.n = n, .node = source->node, .from = source->about.from, .to = source->about.from};
+    qp_citation c = {.n = n, .node = source->node, .from = source->about.from, .to = source->about.to};
     if (found) {
         c.from = found->at;
         c.to = found->at + found->text.n;

@@ -240,8 +240,7 @@ static void a_wrong_number_is_no_support(void **state)
 static void odd_output_does_no_harm(void **state)
 {
     (void)state;
-    static const char *const odd[] = {"",
-                                      "[",
+    static const char *const odd[] = {"[",
                                       "[1",
                                       "[]",
                                       "[,]",
@@ -255,6 +254,19 @@ static void odd_output_does_no_harm(void **state)
         written(&q, odd[i]);
         qp_query_end(&q);
     }
+}
+
+static void an_empty_answer_is_none(void **state)
+{
+    (void)state;
+    parrot p = {.says = " \n"};
+    qp_model writer = {.name = "parrot", .self = &p, .generate = repeat};
+    qp_query q = question("What do you know?", &writer);
+    qp_answer a = {0};
+    qp_err err = {0};
+    assert_int_equal(qp_answer_make(&q, all_passages(), &(qp_answer_options){0}, &a, &err), QP_MODEL);
+    assert_non_null(strstr(err.message, "parrot: an answer was wanted"));
+    qp_query_end(&q);
 }
 
 /* ---- words ---- */
@@ -339,6 +351,7 @@ int main(void)
         cmocka_unit_test(what_no_source_bears_out_is_counted),
         cmocka_unit_test(a_wrong_number_is_no_support),
         cmocka_unit_test(odd_output_does_no_harm),
+        cmocka_unit_test(an_empty_answer_is_none),
         cmocka_unit_test(stop_words_in_any_case),
         cmocka_unit_test(shares_are_of_the_first),
     };
