@@ -92,7 +92,7 @@ typedef struct qp_index_options {
 typedef struct qp_index_report {
     uint64_t documents_added, documents_changed, documents_same, documents_failed;
     uint64_t chunks, edges, edges_unknown;    /* in the index now; given edges whose ends are not there */
-    uint64_t chunks_embedded;                 /* in this run */
+    uint64_t chunks_embedded;                 /* in this run: texts of chunks, entities, relations */
     uint64_t chunks_weighed;                  /* in this run: learned terms made by a sparse encoder */
     uint64_t chunks_attended;                 /* in this run: outputs of attention heads */
     uint64_t chunks_tokenised;                /* in this run: those whose tokens got vectors */

@@ -41,7 +41,7 @@ static void tell(const cli *c, const qp_index_report *r)
         printf("\n%" PRIu64 " chunks with vectors of tokens", r->chunks_tokenised);
     if (r->chunks_expanded)
         printf("\n%" PRIu64 " chunks were written questions for", r->chunks_expanded);
-    printf("\n%" PRIu64 " chunks embedded; read %.1f s, embed %.1f s, publish %.1f s\n", r->chunks_embedded,
+    printf("\n%" PRIu64 " texts embedded; read %.1f s, embed %.1f s, publish %.1f s\n", r->chunks_embedded,
            r->seconds_read, r->seconds_embed, r->seconds_publish);
 }
 

@@ -301,7 +301,7 @@ static qp_code weave_all(qp_job *job, qp_err *err)
         qp_job_warn(
             job,
             "%s gives no vectors of tokens to pool: %llu entities and %llu facts of the texts are embedded one by "
-            "one; -o facts=embedded takes note of it",
+            "one; -o facts=embedded says that this is meant",
             job->embedder->name, (unsigned long long)woven.entities, (unsigned long long)woven.triples);
     return woven.mentions ? qp_job_tell(job, "weave", NULL, true, err) : QP_OK;
 }

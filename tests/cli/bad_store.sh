@@ -108,7 +108,7 @@ refused "version 99" "$QUIPU" index $embedder -s "$bad" "$notes"
 fresh
 "$QUIPU" retrieve -s "$bad" --quiet --embedder hash:64 -m vector knots >/dev/null 2>"$work/err"
 { [ $? = 2 ] && grep -q "another embedder" "$work/err"; } || failed "another embedder: $(cat "$work/err")"
-"$QUIPU" index --quiet --embedder hash:64 -s "$bad" "$notes" | grep -q "^[1-9][0-9]* chunks embedded" || failed "no new vectors"
+"$QUIPU" index --quiet --embedder hash:64 -s "$bad" "$notes" | grep -q "^[1-9][0-9]* texts embedded" || failed "no new vectors"
 "$QUIPU" retrieve -s "$bad" --quiet --embedder hash:64 -m vector knots >/dev/null || failed "asked with the new embedder"
 whole "$bad"
 

@@ -15,7 +15,7 @@ refused 5 "index it again with -o tokens=yes" -- $find "dyed cotton"
 refused 5 "needs an embedder that gives vectors of tokens" -- $QUIPU index --embedder none -q -s none -o tokens=yes notes
 refused 2 "yes" -- $index -o tokens=perhaps notes
 has "$($index -o tokens=yes notes)" "chunks with vectors of tokens"
-has "$($index notes)" "0 chunks embedded"
+has "$($index notes)" "0 texts embedded"
 $QUIPU check -s s >/dev/null
 has "$($find 'who checked the accounts of the keepers')" '"document":"notes/keepers.md"'
 has "$($find -o exact=true 'who checked the accounts of the keepers')" '"document":"notes/keepers.md"'

@@ -15,7 +15,7 @@ printf '%s\n' '{"_id":"q1","answers":["cotton","wool"]}' '{"_id":"q2","answers":
 
 out=$($QUIPU index $made "$work/set")
 has "$out" "5 triples of 5 entities read"
-has "$($QUIPU index "$work/set")" "0 chunks embedded"
+has "$($QUIPU index "$work/set")" "0 texts embedded"
 out=$($QUIPU stats --json)
 has "$out" '"entities":5'
 has "$out" '"made of":2'

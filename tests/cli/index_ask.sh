@@ -12,7 +12,7 @@ out=$($QUIPU index --embedder hash "$notes")
 has "$out" "4 documents added"
 out=$($QUIPU index --embedder hash "$notes")
 has "$out" "0 documents added, 0 changed, 4 unchanged"
-has "$out" "0 chunks embedded"
+has "$out" "0 texts embedded"
 
 out=$($QUIPU retrieve $models -m bm25 -k 2 --json "who checked the accounts of the keepers")
 has "$out" '"rank":1,"id":"notes/keepers.md#'
@@ -52,7 +52,7 @@ has "$(sed -n 3p "$work/nd.jsonl")" '{"_id":"q3","query":"zyzzyva","hits":[]}'
 
 # Learned terms: weighed once, kept when the embedder changes, searched; gone with --sparse none.
 has "$($QUIPU index --sparse hash "$notes")" "chunks weighed"
-has "$($QUIPU index "$notes")" "0 chunks embedded"
+has "$($QUIPU index "$notes")" "0 texts embedded"
 has "$($QUIPU stats)" "sparse           hash"
 has "$($QUIPU retrieve -m splade -k 1 --json "who checked the accounts of the keepers")" '"document":"notes/keepers.md"'
 $QUIPU check >/dev/null

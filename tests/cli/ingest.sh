@@ -90,7 +90,7 @@ for wanted in (("docs/a.md", "link", "docs/sub/b.html"), ("docs/a.md", "link", "
 P
 
 # ---- a run repeats nothing, and deleting leaves no trace ----
-has "$(index -s s docs)" "0 chunks embedded"
+has "$(index -s s docs)" "0 texts embedded"
 echo "A new paragraph on umbrellas." >>docs/Gamma.txt
 has "$(index -s s docs)" "0 documents added, 1 changed"
 found s umbrellas docs/Gamma.txt
@@ -226,7 +226,7 @@ mv keep/* away/
 index -s k keep >/dev/null 2>err || true
 found k wombats keep/a.txt
 mv away/* keep/
-has "$(index -s k keep 2>/dev/null)" "0 chunks embedded"
+has "$(index -s k keep 2>/dev/null)" "0 texts embedded"
 index -s k -o 'include=*.nosuch' keep >/dev/null 2>&1 || true
 found k wombats keep/a.txt
 
