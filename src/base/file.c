@@ -97,8 +97,38 @@ static qp_code write_all(int fd, const char *path, qp_str bytes, qp_err *err)
     return QP_OK;
 }
 
+static bool is_special(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+qp_code qp_file_writable(const char *path, qp_err *err)
+{
+    char *copy = strdup(path);
+    if (!copy)
+        return qp_oom(err);
+    errno = EISDIR;
+    bool can = !qp_path_is_dir(path) && access(is_special(path) ? path : dirname(copy), W_OK) == 0;
+    qp_code code = can ? QP_OK : qp_fail(err, QP_INPUT, "%s: cannot be written: %s", path, strerror(errno));
+    free(copy);
+    return code;
+}
+
+static qp_code write_special(const char *path, qp_str bytes, qp_err *err)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    qp_code code = fd < 0 ? qp_fail(err, QP_STORE, "%s: cannot be written: %s", path, strerror(errno))
+                          : write_all(fd, path, bytes, err);
+    if (fd >= 0)
+        close(fd);
+    return code;
+}
+
 qp_code qp_file_write(const char *path, qp_str bytes, qp_err *err)
 {
+    if (is_special(path))
+        return write_special(path, bytes, err);
     qp_buf temporary = {0};
     qp_buf_fmt(&temporary, "%s.%ld.tmp", path, (long)getpid());
     if (temporary.oom)

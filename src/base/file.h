@@ -11,8 +11,11 @@
 qp_code qp_file_read(const char *path, size_t limit, qp_buf *, qp_err *);
 
 /* A file written beside its place, synced, renamed over it, and its folder synced: after QP_OK it survives a power
- * cut; after an error the old one is there or, if only the folder could not be synced, the new one, whole. */
+ * cut; after an error the old one is there or, if only the folder could not be synced, the new one, whole. What is no
+ * plain file (/dev/stdout, a pipe) is written to as it is. */
 qp_code qp_file_write(const char *path, qp_str bytes, qp_err *);
+/* QP_INPUT where no file can be written: to be said before the long work whose result it takes. */
+qp_code qp_file_writable(const char *path, qp_err *);
 /* The last step alone, for a file somebody wrote at `temporary`: fsync file, rename, fsync folder. */
 qp_code qp_file_publish(const char *temporary, const char *path, qp_err *);
 

@@ -175,14 +175,36 @@ static qp_code read_judgements(qp_evaluation *e, qp_err *err)
     return code;
 }
 
+/* Zeros everywhere are the mark of another data set's index. Documents below `indexed` are in it. */
+static void warn_of_strangers(qp_evaluation *e, size_t indexed)
+{
+    const qp_judgements *j = &e->judgements;
+    bool judged = false, here = false;
+    qp_str line = {0};
+
+    for (uint32_t q = 0; q < j->n && !here; q++)
+        for (uint32_t i = 0; i < j->at[q].relevant && !here; i++) {
+            judged = true;
+            here = j->at[q].gold[i] < indexed;
+        }
+    if (judged && !here)
+        line = qp_arena_fmt(e->mem, "%s: none of its relevant documents is in the index: was it made of this data set?",
+                            e->dataset);
+    if (line.n)
+        warn(e, line.at);
+}
+
 static qp_code run(qp_evaluation *e, crew *c, char **json, qp_err *err)
 {
     const qp_eval_options *o = e->options;
     const uint32_t draws = o->bootstrap ? o->bootstrap : 10000;
     qp_code code = number_documents(e, err);
+    size_t indexed = code == QP_OK ? qp_map_size(e->documents) : 0;
 
     if (code == QP_OK)
         code = read_judgements(e, err);
+    if (code == QP_OK)
+        warn_of_strangers(e, indexed);
     if (code == QP_OK && e->judgements.strangers) {
         qp_str line =
             qp_arena_fmt(e->mem, "%s: %llu judgements are of questions that queries.jsonl does not have: left out",

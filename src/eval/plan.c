@@ -126,7 +126,11 @@ static qp_code choose_contenders(qp_evaluation *e, const qp_setting *settings, s
     if (o->run_file && !strstr(o->run_file, "%s") && e->n_methods > 1)
         return qp_fail(err, QP_INPUT, "--run %s: %u methods write here; put %%s where the method's name shall stand",
                        o->run_file, e->n_methods);
-    return QP_OK;
+    const char *written[] = {o->run_file, o->html};
+    qp_code code = QP_OK;
+    for (size_t i = 0; i < 2 && !code; i++)
+        code = written[i] ? qp_file_writable(written[i], err) : QP_OK;
+    return code;
 }
 
 static void shuffle(uint32_t *numbers, uint32_t n, uint64_t seed)
