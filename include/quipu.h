@@ -187,8 +187,9 @@ qp_code qp_index_train(qp_index *, const char *what, const char *dataset, const 
 qp_code qp_benchmark(const qp_setting *, size_t n, int threads, uint64_t seed, const qp_watch *, char **json, qp_err *);
 
 /* ---- what there is ---- */
-/* JSON: [{name, help, paper, reads, needs, options:[{name, help, type, default, min, max, choices}]}]; what = "methods", "ops", or "index", "eval", "bench": the settings
- * of qp_index_add, qp_index_eval, qp_benchmark. */
+/* JSON: [{name, help, paper, reads, needs, options:[{name, help, type, default, min, max, choices}]}]; what = "methods", "ops", or "index", "eval", "bench", "train": the settings
+ * of qp_index_add, qp_index_eval, qp_benchmark, qp_train; needs: models, with the options as they are by themselves.
+ * what = "measures": [{name, help, definition, paper, cut}], cut: it takes @RANK. */
 qp_code qp_catalogue(const char *what, char **json, qp_err *);
 
 /* ---- models ---- */

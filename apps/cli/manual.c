@@ -89,7 +89,22 @@ static void describe(yyjson_val *op)
     printf("%s%s%s - %s\n", bold(), member(op, "name"), plain(), member(op, "help"));
     if (*member(op, "paper"))
         printf("source: %s\n", member(op, "paper"));
+    yyjson_val *needs = yyjson_obj_get(op, "needs"), *need;
+    size_t i, n;
+    yyjson_arr_foreach(needs, i, n, need)
+        printf("%s%s%s", i ? ", " : "needs: ", yyjson_get_str(need), i + 1 == n ? "\n" : "");
     describe_options(op);
+}
+
+static void measure_lines(void)
+{
+    yyjson_doc *doc = catalogue_read("measures");
+    yyjson_val *measure;
+    size_t i, n;
+    printf("\nmeasures (-o metrics=NAME,NAME@RANK,...):\n");
+    yyjson_arr_foreach(yyjson_doc_get_root(doc), i, n, measure)
+        printf("  %-15s %s\n", member(measure, "name"), member(measure, "help"));
+    yyjson_doc_free(doc);
 }
 
 static int catalogue(cli *c, const char *what)
@@ -122,7 +137,7 @@ static int catalogue(cli *c, const char *what)
 
 void manual_verb(const verb *v)
 {
-    printf("usage: quipu %s [FLAG...] %s\n\n%s\n\nflags:\n", v->name, v->args, v->help);
+    printf("usage: quipu %s [FLAG...]%s%s\n\n%s\n\nflags:\n", v->name, *v->args ? " " : "", v->args, v->help);
     flag_lines(v->flags);
     if (strchr(v->flags, 'm'))
         printf("\n`quipu methods` lists the methods, `quipu methods NAME` the options of one.\n");
@@ -132,6 +147,8 @@ void manual_verb(const verb *v)
         describe_options(yyjson_arr_get_first(yyjson_doc_get_root(doc)));
         yyjson_doc_free(doc);
     }
+    if (strcmp(v->name, "eval") == 0)
+        measure_lines();
     if (strchr(v->flags, 'w'))
         printf("\nfilters (--where EXPR):\n");
     for (size_t i = 0; strchr(v->flags, 'w') && filter[i]; i++)
@@ -222,6 +239,7 @@ void manual_page(void)
     roff_catalogue("methods", "METHODS");
     roff_catalogue("ops", "OPERATORS");
     roff_catalogue("eval", "EVALUATION");
+    roff_catalogue("measures", "MEASURES");
     roff_catalogue("train", "TRAINING");
     roff_catalogue("bench", "BENCHMARK");
     printf(".SH ENVIRONMENT\n.TP\n.B QUIPU_STORE\nthe index, where \\-s is not given\n"

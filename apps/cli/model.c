@@ -21,7 +21,7 @@ static void print_model(yyjson_val *model)
     char size[20];
     size_text(model, size);
     bool standard = yyjson_get_bool(yyjson_obj_get(model, "default"));
-    printf("%s%-24s%s %-9s %7s  %-11s %s%s\n", standard ? bold() : "", member(model, "name"), standard ? plain() : "",
+    printf("%s%-24s%s %-14s %7s  %-11s %s%s\n", standard ? bold() : "", member(model, "name"), standard ? plain() : "",
            member(model, "kind"), size, member(model, "license"), member(model, "about"), standard ? "; default" : "");
 }
 
@@ -41,7 +41,7 @@ static int list(cli *c)
     yyjson_val *model;
     size_t i, n;
     print_colors(c);
-    printf("%s%-24s %-9s %7s  %-11s about%s\n", dim(), "name", "kind", "here", "license", plain());
+    printf("%s%-24s %-14s %7s  %-11s about%s\n", dim(), "name", "kind", "here", "license", plain());
     yyjson_arr_foreach(yyjson_doc_get_root(doc), i, n, model)
         print_model(model);
     yyjson_doc_free(doc);

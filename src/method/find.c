@@ -17,6 +17,8 @@ static qp_code no_such_method(const char *name, qp_err *err)
     }
     if (first)
         return qp_fail(err, QP_INPUT, "no method '%s': there are %s to %s", name, first, last);
+    if (strchr(name, ','))
+        return qp_fail(err, QP_INPUT, "one method was wanted, '%s' was found: `quipu eval` compares several", name);
     const char *near = qp_nearest(name, names, n);
     return qp_fail(err, QP_INPUT, "no method '%s' (%s%s)", name,
                    near ? near : "`quipu methods` lists them; a pipeline is a .yaml file", near ? "?" : "");

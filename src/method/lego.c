@@ -152,34 +152,36 @@ static unsigned asks(const void *opt)
            (writer || *o->eem == 'w' ? QP_NEEDS_WRITER : 0);
 }
 
-#define LEGO(NAME, WORD, SE, PR, REPORT)                                 \
-    static const qp_opt opts_of_##WORD[] = LEGO_OPTIONS(SE, PR, REPORT); \
-    const qp_op qp_method_##WORD = {                                     \
-        .name = (NAME),                                                  \
-        .help = "subgraph by " SE ", paths by " PR,                      \
-        .source = "LEGO-GraphRAG, Table 1; prompts: prompts/lego-*.txt", \
-        .opts = opts_of_##WORD,                                          \
-        .opt_size = sizeof(lego_opt),                                    \
-        .in_max = 1,                                                     \
-        .run = run,                                                      \
-        .needs = QP_NEEDS_EMBEDDER,                                      \
-        .asks = asks,                                                    \
+#define LEGO_TOO_true ", the start's community reported by the writer"
+#define LEGO_TOO_false ""
+#define LEGO(NAME, WORD, SE, PR, REPORT)                                  \
+    static const qp_opt opts_of_##WORD[] = LEGO_OPTIONS(SE, PR, #REPORT); \
+    const qp_op qp_method_##WORD = {                                      \
+        .name = (NAME),                                                   \
+        .help = "subgraph by " SE ", paths by " PR LEGO_TOO_##REPORT,     \
+        .source = "LEGO-GraphRAG, Table 1; prompts: prompts/lego-*.txt",  \
+        .opts = opts_of_##WORD,                                           \
+        .opt_size = sizeof(lego_opt),                                     \
+        .in_max = 1,                                                      \
+        .run = run,                                                       \
+        .needs = QP_NEEDS_EMBEDDER,                                       \
+        .asks = asks,                                                     \
     };
 
-LEGO("lego", lego, "sbe-ppr", "spr", "false")
-LEGO("lego:1", lego_1, "sbe-ppr", "spr", "false")
-LEGO("lego:2", lego_2, "sae-eem", "osar-eem", "false")
-LEGO("lego:3", lego_3, "sae-eem", "osar-llm", "false")
-LEGO("lego:4", lego_4, "sae-llm", "osar-eem", "false")
-LEGO("lego:5", lego_5, "sae-llm", "osar-llm", "false")
-LEGO("lego:6", lego_6, "sae-eem", "isar-eem", "false")
-LEGO("lego:7", lego_7, "sae-eem", "isar-llm", "false")
-LEGO("lego:8", lego_8, "sae-llm", "isar-eem", "false")
-LEGO("lego:9", lego_9, "sae-llm", "isar-llm", "false")
-LEGO("lego:10", lego_10, "sae-eem", "spr", "false")
-LEGO("lego:11", lego_11, "sae-llm", "spr", "false")
-LEGO("lego:12", lego_12, "sbe-ppr", "osar-eem", "false")
-LEGO("lego:13", lego_13, "sbe-ppr", "osar-llm", "false")
-LEGO("lego:14", lego_14, "sbe-ppr", "isar-eem", "false")
-LEGO("lego:15", lego_15, "sbe-ppr", "isar-llm", "false")
-LEGO("lego:16", lego_16, "sbe-ppr", "osar-eem", "true")
+LEGO("lego", lego, "sbe-ppr", "spr", false)
+LEGO("lego:1", lego_1, "sbe-ppr", "spr", false)
+LEGO("lego:2", lego_2, "sae-eem", "osar-eem", false)
+LEGO("lego:3", lego_3, "sae-eem", "osar-llm", false)
+LEGO("lego:4", lego_4, "sae-llm", "osar-eem", false)
+LEGO("lego:5", lego_5, "sae-llm", "osar-llm", false)
+LEGO("lego:6", lego_6, "sae-eem", "isar-eem", false)
+LEGO("lego:7", lego_7, "sae-eem", "isar-llm", false)
+LEGO("lego:8", lego_8, "sae-llm", "isar-eem", false)
+LEGO("lego:9", lego_9, "sae-llm", "isar-llm", false)
+LEGO("lego:10", lego_10, "sae-eem", "spr", false)
+LEGO("lego:11", lego_11, "sae-llm", "spr", false)
+LEGO("lego:12", lego_12, "sbe-ppr", "osar-eem", false)
+LEGO("lego:13", lego_13, "sbe-ppr", "osar-llm", false)
+LEGO("lego:14", lego_14, "sbe-ppr", "isar-eem", false)
+LEGO("lego:15", lego_15, "sbe-ppr", "isar-llm", false)
+LEGO("lego:16", lego_16, "sbe-ppr", "osar-eem", true)

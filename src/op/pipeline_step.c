@@ -165,6 +165,8 @@ static qp_code no_such_op(qp_loader *l, const yaml_node_t *node, const char *nam
         names[n++] = (*op)->name;
     for (const qp_op *const *op = l->more; op && *op && n < 128; op++)
         names[n++] = (*op)->name;
+    if (strcmp(name, qp_op_repeat.name) == 0)
+        return qp_loader_refuse(l, node, "a repeat is written {repeat: {times: 3, do: [...]}}, not as an op:");
     const char *near = qp_nearest(name, names, n);
     return qp_loader_refuse(l, node, "no operator '%s' (%s%s)", name,
                             near ? near : "`quipu ops` and `quipu methods` list them", near ? "?" : "");
