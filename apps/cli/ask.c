@@ -2,6 +2,7 @@
 #include "json.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -145,6 +146,17 @@ static size_t entities_of(yyjson_val *root, qp_str names[MOST_ENTITIES])
     return count;
 }
 
+/* "_id" or "id", a text or a whole number, written to `out`; empty: there is none. */
+static const char *id_of(yyjson_val *root, char out[24])
+{
+    yyjson_val *id = yyjson_obj_get(root, "_id");
+    id = id ? id : yyjson_obj_get(root, "id");
+    if (!yyjson_is_int(id))
+        return yyjson_is_str(id) ? yyjson_get_str(id) : "";
+    snprintf(out, 24, yyjson_is_uint(id) ? "%" PRIu64 : "%" PRId64, yyjson_get_uint(id));
+    return out;
+}
+
 /* A question that finds nothing, or is refused, is told on stderr and the rest goes on; anything else ends it. The exit
  * code tells of a refusal, too. */
 static int ask_file(session *s)
@@ -155,7 +167,7 @@ static int ask_file(session *s)
         return QP_INPUT;
     }
     char *line = NULL;
-    size_t cap = 0, number = 0;
+    size_t cap = 0, number = 0, asked = 0;
     int result = 0, refused = 0;
     for (ssize_t n; result == 0 && (n = getline(&line, &cap, file)) >= 0;) {
         number++;
@@ -163,17 +175,20 @@ static int ask_file(session *s)
             continue;
         yyjson_doc *doc = yyjson_read(line, (size_t)n, 0);
         yyjson_val *root = yyjson_doc_get_root(doc);
-        const char *id = first_member(root, "_id", "id"), *text = first_member(root, "text", "question");
+        char whole[24];
+        const char *id = id_of(root, whole), *text = first_member(root, "text", "question");
         qp_err err = {0};
         qp_str names[MOST_ENTITIES];
         s->options.entities = names;
         s->options.n_entities = entities_of(root, names);
+        asked++;
         if (!doc || !*id) {
             fprintf(stderr, "quipu: %s:%zu: {\"_id\":...,\"text\":...} was wanted; line left out\n", s->c->queries,
                     number);
             refused = QP_INPUT;
         } else if (ask_one(s, id, text, &err)) {
-            result = session_fail(err.code, &err);
+            fprintf(stderr, "quipu: %s:%zu: %s\n", s->c->queries, number, err.message);
+            result = err.code;
         }
         if (result == QP_NONE || result == QP_INPUT) {
             refused = result == QP_INPUT ? QP_INPUT : refused;
@@ -183,6 +198,10 @@ static int ask_file(session *s)
     }
     if (!result && ferror(file)) {
         fprintf(stderr, "quipu: %s: reading failed: %s\n", s->c->queries, strerror(errno));
+        result = QP_INPUT;
+    } else if (!result && !asked) {
+        fprintf(stderr, "quipu: %s: a question a line was wanted, {\"_id\":...,\"text\":...}; none was found\n",
+                s->c->queries);
         result = QP_INPUT;
     }
     free(line);
@@ -210,9 +229,9 @@ static int text_file(const char *name, char **text)
 
 static int ask(cli *c, asker call)
 {
-    if (!c->queries && !c->n_args) {
-        fprintf(stderr, "quipu: %s or --queries FILE was wanted, neither was found\n",
-                call == qp_index_classify ? "a TEXT, a FILE" : "a QUESTION");
+    if (!c->queries == !c->n_args) {
+        fprintf(stderr, "quipu: %s or --queries FILE was wanted, %s found\n",
+                call == qp_index_classify ? "a TEXT, a FILE" : "a QUESTION", c->queries ? "both were" : "neither was");
         return QP_USAGE;
     }
     session s = {.c = c, .call = call};

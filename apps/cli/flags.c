@@ -10,8 +10,10 @@
 /* The one table of flags: parsing, help and the man page are made from it. */
 const flag flags[] = {
     {'s', true, "store", "DIR", "the index (default: $QUIPU_STORE, else ./.quipu)"},
-    {'m', true, "method", "NAME", "a method, or a pipeline's .yaml file; several for eval, with commas"},
-    {'o', true, "option", "KEY=VALUE", "an option of the method, or of reading and cutting for index; repeated"},
+    {'m', true, "method", "NAME",
+     "a method, or a pipeline's .yaml file; several for eval, with commas (default: what suits index and models)"},
+    {'o', true, "option", "KEY=VALUE",
+     "an option of the method; of index, eval, train and bench the options below; repeated"},
     {'k', true, "top", "N", "how many results (default 10; eval: depth of the runs, default 100)"},
     {'w', false, "where", "EXPR", "only documents whose metadata fit: \"year >= 2001 and title ~ 'graph'\""},
     {'j', false, "json", NULL, "one JSON document on stdout (NDJSON for many questions)"},
@@ -38,7 +40,8 @@ const flag flags[] = {
     {'P', false, "sparse", "MODEL", "sparse encoder: term weights for -m splade (default: the index's own, else none)"},
     {'A', false, "heads", "MODEL",
      "model whose attention heads vote for -m gear (default: the index's own, else none)"},
-    {'W', false, "writer", "MODEL", "model that writes answers (default: none; answers are quoted)"},
+    {'W', false, "writer", "MODEL",
+     "model that writes: answers, and what -o asks of one (default: none; answers are quoted)"},
     {'t', false, "threads", "N", "threads (default: one per core)"},
     {'M', false, "memory", "MIB", "index: memory for sorting a graph; what is beyond lies on disk (default 512)"},
     {'d', false, "seed", "N", "seed of everything random (default 0)"},
@@ -57,10 +60,19 @@ static const flag *flag_find(const char *name)
     return NULL;
 }
 
+/* Where in the config file we are; a null path: on the command line. */
+static struct {
+    const char *path;
+    size_t line;
+} reading;
+
 static int refuse(const char *what, const char *value, const char *wanted)
 {
-    fprintf(stderr, "quipu: %s: %s was wanted, '%s' was found\n", what, wanted, value);
-    return QP_USAGE;
+    fputs("quipu: ", stderr);
+    if (reading.path)
+        fprintf(stderr, "%s:%zu: ", reading.path, reading.line);
+    fprintf(stderr, "%s: %s was wanted, '%s' was found\n", what, wanted, value);
+    return reading.path ? QP_INPUT : QP_USAGE;
 }
 
 static int number(const char *name, const char *value, long least, long *out)
@@ -69,7 +81,8 @@ static int number(const char *name, const char *value, long least, long *out)
     errno = 0;
     *out = strtol(value, &end, 10);
     if (errno || *end || end == value || *out < least || *out > 0x7fffffff)
-        return refuse(name, value, least ? "a whole number above 0" : "a whole number, 0 or above");
+        return refuse(name, value,
+                      least ? "a whole number from 1 to 2147483647" : "a whole number from 0 to 2147483647");
     return 0;
 }
 
@@ -105,6 +118,8 @@ static int with_run(cli *c, const char *value)
 
 static int set(cli *c, const flag *f, const char *value)
 {
+    if (f->arg && !*value)
+        return refuse(f->name, value, f->arg);
     switch (f->letter) {
     case 's': c->store = value; return 0;
     case 'm': c->method = value; return 0;
@@ -145,13 +160,11 @@ static int set(cli *c, const flag *f, const char *value)
 
 /* ---- the config file: a flat YAML mapping of flags ---- */
 
-static int config_pair(cli *c, const char *path, size_t line, const char *key, const char *value)
+static int config_pair(cli *c, const char *key, const char *value)
 {
     const flag *f = flag_find(key);
-    if (!f || f->letter == 'F' || f->letter == 'h') {
-        fprintf(stderr, "quipu: %s:%zu: there is no flag '%s'; `quipu help` lists them\n", path, line, key);
-        return QP_INPUT;
-    }
+    if (!f || f->letter == 'F' || f->letter == 'h')
+        return refuse("config", key, "a flag's long name without --");
     if (!f->arg && strcmp(value, "true") != 0)
         return strcmp(value, "false") == 0 ? 0 : refuse(key, value, "true or false");
     return set(c, f, value);
@@ -175,17 +188,20 @@ static int config_load(cli *c, const char *path)
         code = QP_INPUT;
     } else {
         yaml_node_t *root = yaml_document_get_root_node(&doc);
+        reading.path = path;
+        reading.line = 1;
         if (root && root->type != YAML_MAPPING_NODE)
-            code = refuse(path, "something else", "a mapping of flags");
+            code = refuse("config", "something else", "a mapping of flags");
         for (yaml_node_pair_t *p = root && !code ? root->data.mapping.pairs.start : NULL;
              p && !code && p < root->data.mapping.pairs.top; p++) {
             yaml_node_t *k = yaml_document_get_node(&doc, p->key), *v = yaml_document_get_node(&doc, p->value);
+            reading.line = k->start_mark.line + 1;
             if (k->type != YAML_SCALAR_NODE || v->type != YAML_SCALAR_NODE)
-                code = refuse(path, "something nested", "one value for each flag");
+                code = refuse("config", "something nested", "one value for each flag");
             else
-                code = config_pair(c, path, k->start_mark.line + 1, (char *)k->data.scalar.value,
-                                   (char *)v->data.scalar.value);
+                code = config_pair(c, (char *)k->data.scalar.value, (char *)v->data.scalar.value);
         }
+        reading.path = NULL;
     }
     yaml_parser_delete(&parser);
     fclose(file);
@@ -222,6 +238,16 @@ static const flag *flag_of(int letter)
     return NULL;
 }
 
+/* Says what getopt stumbled over: of "-dash.txt" the letter, which it leaves within its argument. */
+static int refuse_flag(const verb *v, int letter, char **argv)
+{
+    const char *last = argv[optind - 1], brief[] = {'-', (char)optopt, 0};
+    bool is_long = letter == ':' || !optopt || (strncmp(last, "--", 2) == 0 && strchr(last, '='));
+    const char *wrong = letter == ':' ? "wants a value" : is_long && optopt ? "takes no value" : "is no flag here";
+    fprintf(stderr, "quipu %s: '%s' %s; `quipu help %s` lists them\n", v->name, is_long ? last : brief, wrong, v->name);
+    return QP_USAGE;
+}
+
 static int each_flag(cli *c, const verb *v, int argc, char **argv, bool apply)
 {
     struct option longs[MOST_FLAGS];
@@ -230,13 +256,8 @@ static int each_flag(cli *c, const verb *v, int argc, char **argv, bool apply)
     optind = 0;
     opterr = 0;
     for (int letter; (letter = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
-        if (letter == '?' || letter == ':') {
-            fprintf(stderr,
-                    letter == ':' ? "quipu %s: '%s' wants a value; `quipu help %s` tells which\n"
-                                  : "quipu %s: there is no flag '%s' here; `quipu help %s` lists them\n",
-                    v->name, argv[optind - 1], v->name);
-            return QP_USAGE;
-        }
+        if (letter == '?' || letter == ':')
+            return refuse_flag(v, letter, argv);
         if (letter == 'h') {
             manual_verb(v);
             exit(0);
