@@ -40,8 +40,14 @@ static const qp_measure *const table[] = {
     &qp_measure_path_recall,
     &qp_measure_set_hit,
     &qp_measure_set_f1,
+    NULL,
 };
-enum { MEASURES = sizeof table / sizeof *table };
+enum { MEASURES = sizeof table / sizeof *table - 1 };
+
+const qp_measure *const *qp_measures(void)
+{
+    return table;
+}
 
 static const qp_measure *find(qp_str name, qp_err *err)
 {
@@ -55,8 +61,7 @@ static const qp_measure *find(qp_str name, qp_err *err)
     }
     snprintf(text, sizeof text, "%.*s", (int)(name.n < 31 ? name.n : 31), name.n ? name.at : "");
     near = qp_nearest(text, names, MEASURES);
-    qp_fail(err, QP_INPUT,
-            "no measure is called '%s'%s%s%s; there are ndcg, recall, mrr, map, p, hit, tr, misstr, em, ...", text,
+    qp_fail(err, QP_INPUT, "no measure is called '%s'%s%s%s; `quipu help eval` lists them", text,
             near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
     return NULL;
 }

@@ -72,6 +72,9 @@ typedef struct qp_measure {
     double (*of)(const qp_outcome *, uint32_t k); /* k: at least 1; UINT32_MAX: the whole ranking */
 } qp_measure;
 
+/* All measures, in the order of the manual; ends with null. */
+const qp_measure *const *qp_measures(void);
+
 /* "ndcg@10": a measure and where it is cut. */
 typedef struct qp_metric {
     const qp_measure *measure;
