@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
 """How fast, and in how much memory, `quipu index` loads a knowledge graph: an R-MAT graph as triples, in scattered order.
 
-    bench/loading.py [--nodes 10000000] [--edges 30000000] [--folder DIR] [--quipu build/quipu] [--memory 512]
+    bench/loading.py [--nodes 10000000] [--edges 30000000] [--folder DIR] [--quipu build/quipu] [--memory 512] [--ask 40]
 
 Needs `ninja -C build quipu bench_graph`; 200 bytes of disk for an edge. No embedder, no words of names (`names=no`): entities,
 relations and edges alone. Told are processor and clock seconds, the most memory that is the process's own (RssAnon) and the
-most in sight (with what it maps), and the bytes on disk.
+most in sight (with what it maps), and the bytes on disk. `--ask N` then puts N questions to the store with `-m lego`, each about
+one entity drawn from the edges with seed 1, and tells what each operator took: of the first question, which also prepares the
+walk, and the medians of the others.
 """
 import argparse
 import array
+import json
 import os
 import pathlib
+import random
 import resource
 import shutil
+import statistics
 import subprocess
 import time
 
@@ -49,12 +54,39 @@ def memory(process):
         return [0, 0]
 
 
+def heads(triples, n):
+    """Of n places drawn in the file, the first entity after each: an edge is as likely as it is long."""
+    size, draw = triples.stat().st_size, random.Random(1)
+    with open(triples, "rb") as file:
+        for _ in range(n):
+            file.seek(draw.randrange(size * 99 // 100))
+            file.readline()
+            yield file.readline().split(b"\t")[0].decode()
+
+
+def ask(args, store, triples):
+    questions = store.with_name("questions.jsonl")
+    with open(questions, "w", encoding="utf-8") as file:
+        for i, name in enumerate(heads(triples, args.ask)):
+            print(json.dumps({"_id": str(i), "text": f"what is next to {name}?", "entities": [name]}), file=file)
+    told = subprocess.run([args.quipu, "retrieve", "-q", "-s", store, "-m", "lego", "--json", "--explain", "--threads", "1",
+                           "--queries", questions], stdout=subprocess.PIPE, check=True, text=True)
+    took = {}
+    for line in told.stdout.splitlines():
+        for step in json.loads(line)["trace"]:
+            took.setdefault(step["op"], []).append(step["ms"])
+    for op, ms in took.items():
+        rest = sorted(ms[1:])
+        print(f"{op}: first {ms[0]:.1f} ms, then {statistics.median(rest):.1f} (p95 {rest[len(rest) * 95 // 100]:.1f})")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", default=10_000_000, type=int)
     parser.add_argument("--edges", default=30_000_000, type=int)
     parser.add_argument("--folder", default=".")
     parser.add_argument("--memory", default=512, type=int, help="MiB, of quipu index")
+    parser.add_argument("--ask", default=0, type=int, help="questions put to the store")
     parser.add_argument("--quipu", default=ROOT / "build/quipu")
     args = parser.parse_args()
     triples, store = (pathlib.Path(args.folder) / name for name in ("triples.tsv", "loaded"))
@@ -74,6 +106,8 @@ def main():
     print(f"exit {process.returncode}; processor {seconds:.0f} s, clock "
           f"{time.time() - start:.0f} s; memory {most[0] / 1e3:.0f} MB, with maps {most[1] / 1e3:.0f}; disk {disk / 1e6:.0f} MB; "
           f"load {os.getloadavg()[0]:.1f}")
+    if args.ask > 1:
+        ask(args, store, triples)
 
 
 if __name__ == "__main__":
