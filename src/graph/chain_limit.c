@@ -64,7 +64,11 @@ static qp_code number_parts(qp_chain *c, qp_err *err)
     return QP_OK;
 }
 
-/* ---- the limit of a directed graph: PageRank with a uniform restart, scaled to sum 1 in each part ---- */
+/* ---- the limit of a directed graph: PageRank with a uniform restart, scaled to sum 1 in each part ----
+ *
+ * A residual lies where a walk has already come to, not evenly everywhere, so its tail is nearer to PageRank with a small
+ * restart than to one with the question's alpha: R-MAT, 1M nodes and 10M arcs, R@1000 .961 at .15, .982 at .08 and .05,
+ * where R@100 is .990 and .988, .976 without any (bench/large.py --directed). */
 
 static void sweep(const qp_chain *c, const float *share, double even, float *x)
 {
@@ -80,7 +84,7 @@ static void sweep(const qp_chain *c, const float *share, double even, float *x)
 static qp_code find_limit(qp_chain *c, qp_err *err)
 {
     enum { SWEEPS = 20 };
-    const double restart = .15;
+    const double restart = .05;
     uint32_t n = c->out.n;
     float *x = malloc(((size_t)n + 1) * sizeof *x), *share = malloc(((size_t)n + 1) * sizeof *share);
     double *all = calloc((size_t)c->n_parts + 1, sizeof *all);
