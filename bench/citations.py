@@ -9,6 +9,7 @@ Steps, in order; each leaves TREC runs in --work:
     train    LeSeGR's encoders, on questions that the runs do not hold: in small sets by cross-validation in five folds, in
              obliqa on a tenth of the questions (the paper's share), tested on others
     written  Doc2Query beside BM25 and TF-IDF on a sample of the passages, which a writer extends: some ten minutes of a core
+    answers  what a writer says, of the choices, to a sample of the questions (pubmedqa, pwcqa); minutes for each method
     report   the runs against qrels.tsv, with 95% bootstrap intervals over the questions; of trained ones each seed
 
 Only Python's standard library. Rows stand in a fixed order and carry no dates, so a change is a diff.
@@ -38,7 +39,14 @@ PLAIN = ["bm25", "tfidf", "vector", "hybrid", "clear", "spar", "cg-rag:encoder=n
          "cg-rag:encoder=none:layers=3", "cg-rag:encoder=none:sparse=tfidf", "cg-rag:encoder=none:graph=false",
          "cg-rag:encoder=none:graph=false:layers=1", "cg-rag:encoder=none:delta=false", "cg-rag:encoder=none:alpha=false"]
 TRAINED = [("gt", ()), ("gat", ()), ("gcn", ()), ("gt", ("graph=false",)), ("gt", ("layers=1",))]  # the first with every seed
-EXPANDED = {"passages": 240, "right": 2, "seed": 7, "queries": 5, "writer": "SmolLM2-135M-Instruct"}
+EXPANDED = {"passages": 240, "right": 2, "seed": 7, "queries": 5}
+# kind: only questions of it; weights: of what `train` left
+ANSWERS = {
+    "pubmedqa": {"choices": "yes|no|maybe", "sample": 50, "methods": ["zero-shot", "bm25", "hybrid", "cg-rag:encoder=none:graph=false", "cg-rag"]},
+    "pwcqa": {"choices": "Yes|No", "sample": 50, "kind": "true_false", "index": ["-o", "triples=no"],
+              "methods": ["zero-shot", "lego:1"]},
+}
+WRITER = "SmolLM2-135M-Instruct"
 METRICS = "hit@1,hit@3,mrr@10,ndcg@10"
 COLUMNS = ["dataset", "method", "seed", "metric", "mean", "low", "high", "n"]
 
@@ -165,9 +173,28 @@ class Bench:
             out.writelines("\t".join(row) + "\n" for row in [("query-id", "corpus-id", "score"), *(r for r in judged if r[1] in kept)])
         (folder / "queries.jsonl").write_text((self.data(dataset) / "queries.jsonl").read_text(encoding="utf-8"), encoding="utf-8")
         name = folder.name
-        self.quipu(name, "index", "-o", "graph=links", "-o", f"doc2query={EXPANDED['queries']}", "--writer", EXPANDED["writer"], str(folder))
+        self.quipu(name, "index", "-o", "graph=links", "-o", f"doc2query={EXPANDED['queries']}", "--writer", WRITER, str(folder))
         found = json.loads(self.quipu(name, "eval", str(folder), "-m", "bm25,tfidf,doc2query", "--seed", str(SEED), "--json",
                                       "-o", f"metrics={METRICS}", "-o", "compare=none"))
+        self.keep([name], self.told(found, name))
+
+    def answers(self, dataset):
+        how, name = ANSWERS[dataset], f"{dataset}-answers"
+        asked = self.asked(dataset) if dataset in DATASETS else pathlib.Path(self.args.data) / dataset
+        if not (self.folder(dataset) / "store").exists():
+            self.quipu(dataset, "index", *how.get("index", []), str(asked))
+        folder = self.folder(name)
+        questions = [json.loads(x) for x in open(asked / "queries.jsonl", encoding="utf-8")]
+        kept = {q["_id"] for q in questions if q.get("kind") == how.get("kind")}
+        kept = set(random.Random(SEED).sample(sorted(kept), min(how["sample"], len(kept))))
+        for file, given in ("queries.jsonl", asked), ("answers.jsonl", pathlib.Path(self.args.data) / dataset):
+            with open(folder / file, "w", encoding="utf-8") as out:
+                out.writelines(x for x in open(given / file, encoding="utf-8") if json.loads(x)["_id"] in kept)
+        weights = self.folder(dataset) / "trained-gt.gguf"
+        methods = ",".join(f"cg-rag:encoder={weights}" if m == "cg-rag" else m for m in how["methods"])
+        found = json.loads(self.quipu(dataset, "eval", str(folder), "-m", methods, "--writer", WRITER, "-o", "task=answers", "-k", "3",
+                                      "-o", f"choices={how['choices']}", "-o", "metrics=accuracy,macro_f1", "-o", "tokens=8",
+                                      "--seed", str(SEED), "--json", "-o", "compare=none"))
         self.keep([name], self.told(found, name))
 
     def report(self, dataset):
@@ -187,8 +214,9 @@ class Bench:
                            **{k: f"{value[k]:.4f}" for k in ("mean", "low", "high")})
 
     def keep(self, names, found):
+        order = [*DATASETS, *(d for d in ANSWERS if d not in DATASETS)]
         rows.replace(self.args.out, COLUMNS, lambda r: r["dataset"] in names, list(found),
-                     lambda r: (list(DATASETS).index(r["dataset"].removesuffix("-written")), r["dataset"], r["method"], r["seed"]))
+                     lambda r: (order.index(r["dataset"].split("-written")[0].split("-answers")[0]), r["dataset"], r["method"], r["seed"]))
 
 
 def main():
@@ -202,8 +230,8 @@ def main():
     parser.add_argument("what", nargs="+")
     args = parser.parse_args()
     bench = Bench(args)
-    steps = [w for w in args.what if w not in DATASETS]
-    sets = [w for w in args.what if w in DATASETS] or list(DATASETS)
+    steps = [w for w in args.what if w not in DATASETS and w not in ANSWERS]
+    sets = [w for w in args.what if w in DATASETS or w in ANSWERS] or list(DATASETS)
     for step in steps:
         if step != "report":
             for dataset in sets:
