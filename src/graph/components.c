@@ -65,14 +65,14 @@ static bool meet(const qp_csr *g, uint32_t v, const uint32_t *node, uint32_t n, 
     uint64_t a = g->start[v], end = g->start[v + 1];
     if (end - a < n) {
         for (uint64_t i = 0; a < end && i < n; a++) {
-            i = qp_lower_bound(node, i, n, g->target[a]);
+            i = qp_lower_bound_near(node, i, n, g->target[a]);
             if (i < n && node[i] == g->target[a] && !add(f, a))
                 return false;
         }
         return true;
     }
     for (uint32_t i = 0; i < n && a < end; i++)
-        for (a = qp_lower_bound(g->target, a, end, node[i]); a < end && g->target[a] == node[i]; a++)
+        for (a = qp_lower_bound_near(g->target, a, end, node[i]); a < end && g->target[a] == node[i]; a++)
             if (!add(f, a))
                 return false;
     return true;
