@@ -94,9 +94,6 @@ extern const qp_measure qp_measure_ndcg, qp_measure_ndcg_bin, qp_measure_recall,
     qp_measure_rouge_l, qp_measure_rouge_l_f, qp_measure_evidence, qp_measure_acc, qp_measure_cov, qp_measure_fs,
     qp_measure_win, qp_measure_accuracy, qp_measure_macro_recall, qp_measure_macro_f1;
 
-/* All measures, in the order of the manual; ends with null. */
-const qp_measure *const *qp_measures(void);
-
 /* The ranks a measure cut at k looks at. */
 static inline uint32_t qp_outcome_depth(const qp_outcome *o, uint32_t k)
 {
