@@ -24,7 +24,7 @@ static qp_code remove_row(qp_store *s, int64_t row, qp_err *err)
     s->changed = true;
     s->pending[0] = 0; /* listed anew */
     qp_code code = qp_truth_run(s, stmt, err);
-    return code ? code : qp_truth_exec(s, "DELETE FROM graph_text", err); /* listed anew: store/vectors.c */
+    return code ? code : qp_truth_exec(s, "DELETE FROM graph_text", err); /* listed anew: store/pending.c */
 }
 
 qp_code qp_store_graph_same(qp_store *s, qp_str source, qp_str digest, bool *same, qp_err *err)

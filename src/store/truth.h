@@ -52,6 +52,9 @@ qp_code qp_truth_text(qp_store *, int64_t document, uint64_t from, uint64_t to, 
 qp_code qp_truth_enter(qp_store *, qp_err *);
 qp_code qp_truth_leave(qp_store *, qp_code, qp_err *);
 
+/* This model made something of the text: it is no longer among those that wait for it (pending.c). */
+qp_code qp_pending_strike(qp_store *, const char *model, const char *digest, qp_err *);
+
 /* Makes or checks the tables: QP_STORE for a foreign file, another version, or a damaged one. */
 qp_code qp_schema_ready(qp_store *, bool create, const char *path, qp_err *);
 
