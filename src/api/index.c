@@ -1,20 +1,12 @@
 #include "api/index.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/thread.h"
-#include "ingest/ingest.h"
-#include "ingest/weave.h"
 #include "model/trained.h"
-#include "store/graph.h"
 #include "store/store.h"
 
 struct qp_held {
@@ -35,8 +27,6 @@ struct qp_index {
     qp_model *models[QP_PURPOSES];
     qp_trained *trained;
 };
-
-static const char *const setting_of[QP_PURPOSES] = {"embedder", "ranker", "writer", "sparse", "attention"};
 
 static char *copy_of(const char *text)
 {
@@ -60,7 +50,7 @@ static qp_code remembered_models(qp_index *index, qp_err *err)
         qp_str name = {0};
         if (!made_by((qp_purpose)p) || index->names[p])
             continue;
-        code = qp_store_get(store, setting_of[p], &name, arena, err);
+        code = qp_store_get(store, qp_index_setting((qp_purpose)p), &name, arena, err);
         if (!code && name.n)
             index->names[p] = strndup(name.at, name.n);
     }
@@ -131,9 +121,20 @@ qp_trained *qp_index_trained(qp_index *index)
     return index->trained;
 }
 
+const char *qp_index_setting(qp_purpose purpose)
+{
+    static const char *const name[QP_PURPOSES] = {"embedder", "ranker", "writer", "sparse", "attention"};
+    return name[purpose];
+}
+
 const char *qp_index_folder(const qp_index *index)
 {
     return index->folder;
+}
+
+bool qp_index_creates(const qp_index *index)
+{
+    return index->create;
 }
 
 int qp_index_threads(const qp_index *index)
@@ -286,145 +287,7 @@ qp_code qp_index_equip(qp_index *index, const qp_snapshot *snapshot, unsigned ne
     return code;
 }
 
-/* ---- writing ---- */
-
-/* What a later open, from any folder, finds the same model by: its file, or its name. */
-static qp_code remember_model(qp_index *index, qp_purpose purpose, const qp_model *model, qp_store *store, qp_err *err)
-{
-    const char *name = index->names[purpose];
-    char *file = name ? realpath(name, NULL) : NULL;
-    if (!name && model)
-        name = model->name;
-    qp_code code = name ? qp_store_set(store, setting_of[purpose], file ? file : name, err) : QP_OK;
-    free(file);
-    return code;
-}
-
-static qp_code open_makers(qp_index *index, qp_makers *out, qp_err *err)
-{
-    qp_code code = qp_index_model(index, QP_EMBEDDER, &out->embedder, err);
-    if (!code)
-        code = qp_index_model(index, QP_SPARSE, &out->sparse, err);
-    return code ? code : qp_index_model(index, QP_ATTENTION, &out->attention, err);
-}
-
-/* A writer is opened only where one was named: most indices never ask it. */
-static qp_code open_writer(qp_index *index, qp_makers *out, qp_err *err)
-{
-    return qp_index_names(index, QP_WRITER) ? qp_index_model(index, QP_WRITER, &out->writer, err) : QP_OK;
-}
-
-/* A store's folder, which has no folders in it. */
-static void remove_files(const char *folder)
-{
-    DIR *dir = opendir(folder);
-    for (struct dirent *e; dir && (e = readdir(dir));)
-        unlinkat(dirfd(dir), e->d_name, 0);
-    if (dir)
-        closedir(dir);
-    rmdir(folder);
-}
-
-/* As if nothing were indexed yet, in a folder that goes away. */
-static qp_code rehearse(qp_index *index, qp_makers models, const char *const *sources, size_t n,
-                        const qp_index_options *options, qp_index_report *report, qp_err *err)
-{
-    const char *base = getenv("TMPDIR");
-    qp_store *store = NULL;
-    qp_arena *mem = qp_arena_new();
-    qp_str folder = mem ? qp_arena_fmt(mem, "%s/quipu-dry-run-XXXXXX", base && *base ? base : P_tmpdir) : (qp_str){0};
-    if (!folder.at) {
-        qp_arena_free(mem);
-        return qp_oom(err);
-    }
-    char *path = (char *)(uintptr_t)folder.at;
-    qp_code code =
-        mkdtemp(path) ? QP_OK : qp_fail(err, QP_INPUT, "%s: no folder can be made for a dry run: set TMPDIR", path);
-    code = code ? code : qp_store_open(path, true, true, &store, err);
-    code = code ? code : qp_ingest(store, models, index->threads, sources, n, options, report, err);
-    qp_store_close(store);
-    remove_files(path);
-    qp_arena_free(mem);
-    return code;
-}
-
-qp_code qp_index_add(qp_index *index, const char *const *sources, size_t n, const qp_index_options *options,
-                     qp_index_report *report, qp_err *err)
-{
-    static const qp_index_options standard = {0};
-    qp_index_report ignored;
-    qp_makers models = {0};
-    qp_store *store = NULL;
-    const qp_patience before = qp_patience_set((qp_patience){.cancel = options ? options->watch.cancel : NULL});
-    qp_code code = open_makers(index, &models, err);
-    if (!code)
-        code = open_writer(index, &models, err);
-    if (!code && options && options->dry_run) {
-        code = rehearse(index, models, sources, n, options, report ? report : &ignored, err);
-        qp_patience_set(before);
-        return code;
-    }
-    if (!code)
-        code = qp_store_open(index->folder, true, index->create, &store, err);
-    if (!code)
-        code = remember_model(index, QP_EMBEDDER, models.embedder, store, err);
-    if (!code)
-        code = remember_model(index, QP_SPARSE, models.sparse, store, err);
-    if (!code)
-        code = remember_model(index, QP_ATTENTION, models.attention, store, err);
-    if (!code)
-        code = qp_ingest(store, models, index->threads, sources, n, options ? options : &standard,
-                         report ? report : &ignored, err);
-    qp_store_close(store);
-    qp_patience_set(before);
-    return code;
-}
-
-/* With an unknown name among them nothing is removed: the batch is rolled back. */
-static qp_code remove_all(qp_store *store, const char *const *documents, size_t n, qp_err *err)
-{
-    qp_code code = QP_OK;
-    for (size_t i = 0; i < n && !code; i++) {
-        uint64_t removed = 0;
-        code = qp_store_remove(store, qp_str_of(documents[i]), &removed, err);
-        char *path = !code && !removed ? realpath(documents[i], NULL) : NULL; /* keys and full paths are known there */
-        if (path)
-            code = qp_store_remove(store, qp_str_of(path), &removed, err);
-        if (!code && path && !removed) /* a source of triples */
-            code = qp_store_graph_prune(store, qp_str_of(path), NULL, 0, &removed, err);
-        free(path);
-        if (!code && !removed)
-            code = qp_fail(err, QP_NONE, "%s: no document, and no graph, has this id or path; nothing was removed",
-                           documents[i]);
-    }
-    return code;
-}
-
-qp_code qp_index_delete(qp_index *index, const char *const *documents, size_t n, const qp_watch *watch, qp_err *err)
-{
-    qp_makers models = {0};
-    qp_store *store = NULL;
-    bool complete = false, woven = false;
-    qp_code code = qp_store_open(index->folder, true, false, &store, err);
-    if (!code)
-        code = qp_store_begin(store, err);
-    if (!code)
-        code = remove_all(store, documents, n, err);
-    if (!code)
-        code = qp_store_complete(store, &complete, err);
-    if (!code && complete)
-        code = qp_weave_there(store, &woven, err);
-    if (!code && (!complete || woven)) /* a run was stopped before all was made, or the texts' graph will be another */
-        code = open_makers(index, &models, err);
-    if (!code && (!complete || woven))
-        code = open_writer(index, &models, err);
-    if (!code)
-        code = qp_store_commit(store, err);
-    if (!code)
-        code = qp_ingest_refresh(store, models, watch, err);
-    qp_store_close(store); /* rolls back what was not committed */
-    return code;
-}
+/* ---- checking ---- */
 
 qp_code qp_index_check(qp_index *index, char **json, qp_err *err)
 {
