@@ -137,9 +137,9 @@ typedef struct qp_ask_options {
 
 qp_code qp_index_retrieve(qp_index *, const char *question, const qp_ask_options *, char **json, qp_err *);
 qp_code qp_index_ask(qp_index *, const char *question, const qp_ask_options *, char **json, qp_err *);
-/* The label of a text, out of those that the documents found for it carry in their metadata: the writer's choice where one was
- * named, else the best passage's. The result of retrieve, with "label", "labels" [{label, score, id}] and "writer". Without
- * a method agrag, where the index has a graph. */
+/* The label of a text, out of those that the documents found for it carry in their metadata: the writer's choice where
+ * one was named, else the best passage's. The result of retrieve, with "label", "labels" [{label, score, id}] and
+ * "writer". Without a method agrag, where the index has a graph. */
 qp_code qp_index_classify(qp_index *, const char *text, const qp_ask_options *, char **json, qp_err *);
 void qp_free(void *);
 
@@ -164,8 +164,8 @@ typedef struct qp_eval_options {
 } qp_eval_options;
 
 /* Evaluates on a data set folder's queries.jsonl and qrels.tsv, over this index. JSON: {dataset, questions, ...,
- * methods: [{name, method, options, metrics: {"ndcg@10": {mean, low, high}, ...}, latency_ms: {stage: {p50, p95}}, model_passes,
- * failures}], differences: [{a, b, metric, difference, low, high, p, p_holm}]}. */
+ * methods: [{name, method, options, metrics: {"ndcg@10": {mean, low, high}, ...}, latency_ms: {stage: {p50, p95}},
+ * model_passes, failures}], differences: [{a, b, metric, difference, low, high, p, p_holm}]}. */
 qp_code qp_index_eval(qp_index *, const char *dataset, const qp_eval_options *, char **json, qp_err *);
 
 /* ---- training ---- */
@@ -177,19 +177,20 @@ typedef struct qp_train_options {
 
 /* Fits what a method learns (what: "lesegr", of cg-rag) to a data set folder's labelled questions; the weights go into
  * the index's folder, the best so far whenever there are better ones, and are used from then on. JSON: {encoder, file,
- * weights, fitted, held_back, without_labels, best, epochs: [{loss, hit@1, mrr, seconds}]}. QP_STOPPED: cancelled; QP_MODEL:
- * a loss that is no number. The best weights till then are kept in both cases. */
+ * weights, fitted, held_back, without_labels, best, epochs: [{loss, hit@1, mrr, seconds}]}. QP_STOPPED: cancelled;
+ * QP_MODEL: a loss that is no number. The best weights till then are kept in both cases. */
 qp_code qp_index_train(qp_index *, const char *what, const char *dataset, const qp_train_options *, char **json,
                        qp_err *);
 
-/* Times the kernels on an index generated with the seed, made in $TMPDIR and removed: passages, edges, words, dim, runs, ...
- * threads: of kernels that part their work; 0: one per core. JSON, to be freed with qp_free. */
+/* Times the kernels on an index generated with the seed, made in $TMPDIR and removed: passages, edges, words, dim,
+ * runs, ... threads: of kernels that part their work; 0: one per core. JSON, to be freed with qp_free. */
 qp_code qp_benchmark(const qp_setting *, size_t n, int threads, uint64_t seed, const qp_watch *, char **json, qp_err *);
 
 /* ---- what there is ---- */
-/* JSON: [{name, help, paper, reads, needs, options:[{name, help, type, default, min, max, choices}]}]; what = "methods", "ops", or "index", "eval", "bench", "train": the settings
- * of qp_index_add, qp_index_eval, qp_benchmark, qp_train; needs: models, with the options as they are by themselves.
- * what = "measures": [{name, help, definition, paper, cut}], cut: it takes @RANK. */
+/* JSON: [{name, help, paper, reads, needs, options:[{name, help, type, default, min, max, choices}]}]; what =
+ * "methods", "ops", or "index", "eval", "bench", "train": the settings of qp_index_add, qp_index_eval, qp_benchmark,
+ * qp_train; needs: models, with the options as they are by themselves. what = "measures": [{name, help, definition,
+ * paper, cut}], cut: it takes @RANK. */
 qp_code qp_catalogue(const char *what, char **json, qp_err *);
 
 /* ---- models ---- */

@@ -124,13 +124,13 @@ typedef struct qp_view {
     uint32_t heads, head_dim; /* of node.head and edge.head; 0 = none */
     uint32_t token_dim;       /* of node.colbert; 0 = no vectors of tokens */
     /* Best k of an index. "node.": passages, and entities where an index holds no passages; "entity.": entities alone.
-     * "node.dense" (inner product of unit vectors), "node.bm25", "node.tfidf" (with the statistics of what is searched),
-     * "node.doc2query" (BM25 over passages with the questions written for them),
-     * "node.colbert" (sum over the question's tokens of the nearest one's product, of passages alone),
-     * "node.splade" (inner product of learned term weights, which are kept to 1/4096); of edges "edge.dense" (their type
-     * as text), "triple.dense"; cosine of one attention head: "node.head" (entities, where there are any), "edge.head",
-     * where the first edge of a type stands for its equals. Equals come in order of id. Fewer if fewer match; indices of
-     * terms return only nodes with a term of the probe. */
+     * "node.dense" (inner product of unit vectors), "node.bm25", "node.tfidf" (with the statistics of what is
+     * searched), "node.doc2query" (BM25 over passages with the questions written for them), "node.colbert" (sum over
+     * the question's tokens of the nearest one's product, of passages alone), "node.splade" (inner product of learned
+     * term weights, which are kept to 1/4096); of edges "edge.dense" (their type as text), "triple.dense"; cosine of
+     * one attention head: "node.head" (entities, where there are any), "edge.head", where the first edge of a type
+     * stands for its equals. Equals come in order of id. Fewer if fewer match; indices of terms return only nodes with
+     * a term of the probe. */
     qp_code (*search)(void *, const char *index, const qp_probe *, uint32_t k, qp_list *, qp_arena *, qp_err *);
     qp_code (*adjacent)(void *, const qp_id *, uint32_t n, qp_walk, qp_adj *, qp_arena *, qp_err *);
     /* All edges of n nodes: row i as above, but a neighbour as often as an edge joins it, each with its edge. */
@@ -138,16 +138,17 @@ typedef struct qp_view {
     /* The edges with both ends among n nodes, self-loops none, of the walk's types in whichever direction; ids of nodes
      * rise, each once, and those of *m edges come rising. */
     qp_code (*between)(void *, const qp_id *, uint32_t n, qp_walk, qp_id **edge, uint32_t *m, qp_arena *, qp_err *);
-    /* The same as adjacent for the whole graph, without copying where the walk is all types both ways; without the edges. */
+    /* The same as adjacent for the whole graph, without copying where the walk is all types both ways; without the
+     * edges. */
     qp_code (*arcs)(void *, qp_walk, qp_arcs *, qp_arena *, qp_err *);
     /* Of the graph of all types, both ways, not across. Arrays live as long as the view. */
     qp_code (*parts)(void *, qp_parts *, qp_err *);
     qp_code (*stops)(void *, qp_stops *, qp_err *);
     /* Distinct neighbours over the walked types, self-loops none, both directions if the walk says so. */
     qp_code (*degree)(void *, const qp_id *, uint32_t n, qp_walk, uint32_t *out, qp_err *);
-    /* What a node is found by, and what models read: title, heading path and text, one a line (qp_indexed_text); the last
-     * about.to - about.from bytes are the chunk's own text. Of an edge: its type, then what its file says of
-     * it, a line each; of a triple: "head -> type -> tail; key: value". Of an entity: its name, then what is said of it. */
+    /* What a node is found by, and what models read: title, heading path and text, one a line (qp_indexed_text); the
+     * last about.to - about.from bytes are the chunk's own text. Of an edge: its type, then what its file says of it, a
+     * line each; of a triple: "head -> type -> tail; key: value". Of an entity: its name, then what is said of it. */
     qp_code (*text)(void *, qp_kind, const qp_id *, uint32_t n, qp_str *out, qp_arena *, qp_err *);
     /* n x dim floats of "node.dense", "edge.dense", "triple.dense", unit length; what has no vector gives zeros. Of
      * "node.head" and "edge.head": n x heads x head_dim, not of unit length. */
@@ -202,19 +203,19 @@ typedef struct qp_model {
     uint32_t at_once;         /* calls of generate that may be under way together, of a service; 0: one */
     /* n x dim floats, unit length. Of a writer the mean over tokens of its last layer; null where it is a service. */
     qp_code (*embed)(void *, qp_role, const qp_str *text, uint32_t n, float *out, qp_err *);
-    /* The same vectors of passages to `out`, and in the same pass to `of_spans` (m x dim) those of parts of them: the mean
-     * over the vectors of the tokens whose word begins in [from, to), unit length, zeros where none does or is read (late
-     * chunking: Guenther et al., arXiv:2409.04701). Spans come in order of their texts. Null where a vector is no mean over
-     * tokens, or tokens cannot be told. */
+    /* The same vectors of passages to `out`, and in the same pass to `of_spans` (m x dim) those of parts of them: the
+     * mean over the vectors of the tokens whose word begins in [from, to), unit length, zeros where none does or is
+     * read (late chunking: Guenther et al., arXiv:2409.04701). Spans come in order of their texts. Null where a vector
+     * is no mean over tokens, or tokens cannot be told. */
     qp_code (*embed_spans)(void *, const qp_str *text, uint32_t n, const qp_text_span *, uint32_t m, float *out,
                            float *of_spans, qp_err *);
-    /* Vectors of each text's tokens, special ones too, of passages all but punctuation (ColBERT: Khattab, Zaharia, SIGIR 2020,
-     * 3.2): rows of token_dim floats in the arena. Null where tokens cannot be told. */
+    /* Vectors of each text's tokens, special ones too, of passages all but punctuation (ColBERT: Khattab, Zaharia,
+     * SIGIR 2020, 3.2): rows of token_dim floats in the arena. Null where tokens cannot be told. */
     qp_code (*tokens)(void *, qp_role, const qp_str *text, uint32_t n, qp_token_rows *out, qp_arena *, qp_err *);
-    /* GEAR's head vectors: the attention output of each head of the last layer, before the output projection. n x (heads x
-     * head_dim) floats, heads end to end, not normalised. Of a decoder at the last token, of an encoder the mean over
-     * tokens (GEAR, III-A, leaves it open). They are softmax(Q K^T / sqrt d) V: with grouped queries, heads that share V
-     * are still apart. */
+    /* GEAR's head vectors: the attention output of each head of the last layer, before the output projection. n x
+     * (heads x head_dim) floats, heads end to end, not normalised. Of a decoder at the last token, of an encoder the
+     * mean over tokens (GEAR, III-A, leaves it open). They are softmax(Q K^T / sqrt d) V: with grouped queries, heads
+     * that share V are still apart. */
     qp_code (*attend)(void *, qp_role, const qp_str *text, uint32_t n, float *out, qp_err *);
     /* Learned sparse terms of each text, in the arena (SPLADE: Formal, Piwowarski, Clinchant, SIGIR 2021). */
     qp_code (*weigh)(void *, qp_role, const qp_str *text, uint32_t n, qp_sparse *out, qp_arena *, qp_err *);
@@ -319,7 +320,8 @@ qp_code qp_options_fill(const qp_op *, const qp_setting *, size_t n, void *opt, 
 
 /* The query's vector (dim of the embedder), unit length, made once; null after an error. */
 const float *qp_query_vector(qp_query *);
-/* The outputs of the attention heads for the question (heads x head_dim of the view), made once; null after an error. */
+/* The outputs of the attention heads for the question (heads x head_dim of the view), made once; null after an
+ * error. */
 const float *qp_query_heads(qp_query *);
 /* The vectors of the query's tokens, made once; null after an error. */
 const qp_token_rows *qp_query_tokens(qp_query *);

@@ -34,7 +34,8 @@ typedef struct qp_answer_options {
     void *user;
 } qp_answer_options;
 
-/* From the hits of a retrieval, best first, from its paths, or from the subgraph that it extracted. Without a writer, or with `extract`, the best sentences are quoted. */
+/* From the hits of a retrieval, best first, from its paths, or from the subgraph that it extracted. Without a writer,
+ * or with `extract`, the best sentences are quoted. */
 qp_code qp_answer_make(qp_query *, qp_set evidence, const qp_answer_options *, qp_answer *, qp_err *);
 
 #endif

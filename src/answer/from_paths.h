@@ -4,8 +4,8 @@
 
 #include "answer/answer.h"
 
-/* Names, one after the other, each with a citation: the path that comes to it. What a writer names that stands in no path is
- * left without a citation and counted as unsupported. */
+/* Names, one after the other, each with a citation: the path that comes to it. What a writer names that stands in no
+ * path is left without a citation and counted as unsupported. */
 qp_code qp_answer_from_paths(qp_query *, qp_set evidence, const qp_answer_options *, qp_answer *, qp_err *);
 
 #endif

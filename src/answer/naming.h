@@ -11,7 +11,8 @@ typedef struct qp_naming qp_naming; /* in the query's arena */
 
 /* Null after an error. */
 qp_naming *qp_naming_new(qp_query *, qp_naming_fact, void *self);
-/* A name that nothing holds stays without a citation and is counted as unsupported; beyond 64 names there are no more. */
+/* A name that nothing holds stays without a citation and is counted as unsupported; beyond 64 names there are no
+ * more. */
 void qp_naming_add(qp_naming *, qp_str name);
 /* What a writer said: a name on each line, marks of a list before it left out. */
 void qp_naming_add_lines(qp_naming *, qp_str said);

@@ -1,7 +1,7 @@
 /* Which sentence of the sources supports a sentence of the answer.
  *
- * Ours, no paper's: a source sentence supports one when it holds at least 60 % of its content words (stemmed, stop words
- * left out), or when the embedder puts the two at a cosine of .8 or above; and in both cases every number of the
+ * Ours, no paper's: a source sentence supports one when it holds at least 60 % of its content words (stemmed, stop
+ * words left out), or when the embedder puts the two at a cosine of .8 or above; and in both cases every number of the
  * answer's sentence stands in the source's too. It finds paraphrase and copying; it does not prove entailment.
  */
 #ifndef QP_ANSWER_SUPPORT_H

@@ -1,7 +1,7 @@
 /* quipu bench: the kernels on a generated index, timed one by one.
  *
- * "cold" is the first question to a file whose pages were given back to the system; its page faults are counted, so that
- * what the disk costs can be told from what we do.
+ * "cold" is the first question to a file whose pages were given back to the system; its page faults are counted, so
+ * that what the disk costs can be told from what we do.
  */
 #include <fcntl.h>
 #include <stdlib.h>

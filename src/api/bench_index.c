@@ -1,5 +1,5 @@
-/* The index that is generated: passages of words met as in text (the i-th about 1 / i times as often as the first), edges
- * between random passages, random unit vectors; made through the store's own maker. */
+/* The index that is generated: passages of words met as in text (the i-th about 1 / i times as often as the first),
+ * edges between random passages, random unit vectors; made through the store's own maker. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

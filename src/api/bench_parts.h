@@ -1,4 +1,5 @@
-/* What `quipu bench` consists of: bench_index.c generates an index, bench_kernels.c has what runs on it, bench.c times that. */
+/* What `quipu bench` consists of: bench_index.c generates an index, bench_kernels.c has what runs on it, bench.c times
+ * that. */
 #ifndef QP_API_BENCH_PARTS_H
 #define QP_API_BENCH_PARTS_H
 

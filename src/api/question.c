@@ -38,8 +38,8 @@ static qp_code accept(const char *text, qp_err *err)
     return QP_OK;
 }
 
-/* What a question without a method is asked with: the shipped reranker alone orders worse than the hybrid it is given, mixed
- * with it better (models/README.md, docs/results.md). */
+/* What a question without a method is asked with: the shipped reranker alone orders worse than the hybrid it is given,
+ * mixed with it better (models/README.md, docs/results.md). */
 static const qp_setting own_preset[] = {{"first", "hybrid"}, {"mix", "0.75"}};
 enum { N_PRESET = sizeof own_preset / sizeof *own_preset };
 
@@ -62,8 +62,9 @@ static bool has_facts(const qp_snapshot *s)
     return qp_snapshot_documents(s) && !g->vectors(g->self, "triple.dense", NULL, 0, NULL, &none);
 }
 
-/* The default is FastInsight, on a graph without documents LEGO-GraphRAG's second instance; where FastInsight's reranker is not on this machine, hybrid search, without vectors BM25, and that is said. A reranker
- * that was asked for by name must be there. */
+/* The default is FastInsight, on a graph without documents LEGO-GraphRAG's second instance; where FastInsight's
+ * reranker is not on this machine, hybrid search, without vectors BM25, and that is said. A reranker that was asked for
+ * by name must be there. */
 static qp_code choose_method(question *x, qp_err *err)
 {
     const char *name = x->options->method;

@@ -26,7 +26,8 @@ typedef struct {
 } qp_mapped;
 qp_code qp_file_map(const char *path, qp_mapped *, qp_err *); /* read only, shared */
 void qp_file_unmap(qp_mapped *);                              /* takes {0} */
-/* Did a page of it go away while it was read (cut short by somebody, a bad disk)? Such pages read as zeros. Any thread. */
+/* Did a page of it go away while it was read (cut short by somebody, a bad disk)? Such pages read as zeros. Any
+ * thread. */
 bool qp_file_is_lost(const qp_mapped *);
 
 qp_code qp_dir_make(const char *path, qp_err *); /* with its parents; fine if it exists */

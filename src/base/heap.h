@@ -1,6 +1,6 @@
 /* A queue that gives the smallest key first: a heap with four children a node. Equal keys come out by rising id, so an
- * order never depends on how the heap was filled. An item is not moved once it is in: who wants a smaller key pushes the
- * id again and ignores the older one when it comes.
+ * order never depends on how the heap was filled. An item is not moved once it is in: who wants a smaller key pushes
+ * the id again and ignores the older one when it comes.
  */
 #ifndef QP_BASE_HEAP_H
 #define QP_BASE_HEAP_H

@@ -1,7 +1,7 @@
-/* Files in memory, and what becomes of one whose pages go away under its readers: a file cut short by somebody else, a bad
- * sector, a server that is gone. The system then sends SIGBUS. Whoever reads a mapped file bears any bytes, so the page is
- * made to read as zeros, and the file is marked as lost for those who ask at the end. A program that has its own handler
- * for that signal keeps it.
+/* Files in memory, and what becomes of one whose pages go away under its readers: a file cut short by somebody else, a
+ * bad sector, a server that is gone. The system then sends SIGBUS. Whoever reads a mapped file bears any bytes, so the
+ * page is made to read as zeros, and the file is marked as lost for those who ask at the end. A program that has its
+ * own handler for that signal keeps it.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* Bytes that are written one behind the other and read back from any place: in memory until a buffer is full, beyond it in
- * a temporary file without a name, which goes away with it, also when the process is killed. One thread.
+/* Bytes that are written one behind the other and read back from any place: in memory until a buffer is full, beyond it
+ * in a temporary file without a name, which goes away with it, also when the process is killed. One thread.
  */
 #ifndef QP_BASE_SCRATCH_H
 #define QP_BASE_SCRATCH_H

@@ -1,4 +1,5 @@
-/* What is made once of something that does not change, kept for whoever comes next, until the shelf goes. Any thread. */
+/* What is made once of something that does not change, kept for whoever comes next, until the shelf goes. Any
+ * thread. */
 #ifndef QP_BASE_SHELF_H
 #define QP_BASE_SHELF_H
 

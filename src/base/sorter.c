@@ -150,8 +150,9 @@ static size_t group_end(const entry *e, size_t from, size_t n)
     return to;
 }
 
-/* Sorts records that are equal in their first `depth` bytes: by the next word, then each group of those that are equal in
- * it and go on. The largest group is the loop's, so that the stack stays as low as log n however long the records are. */
+/* Sorts records that are equal in their first `depth` bytes: by the next word, then each group of those that are equal
+ * in it and go on. The largest group is the loop's, so that the stack stays as low as log n however long the records
+ * are. */
 static void sort_records(const qp_sorter *s, entry *e, size_t n, size_t depth)
 {
     while (n > 1) {

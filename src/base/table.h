@@ -12,7 +12,8 @@ typedef struct qp_table { /* all zero: empty */
     size_t n, slots; /* slots: 0 or a power of two, at least twice n */
 } qp_table;
 
-/* The value of key, made as `fresh` if new (*added tells, may be null); null without memory. It moves when the table grows. */
+/* The value of key, made as `fresh` if new (*added tells, may be null); null without memory. It moves when the table
+ * grows. */
 uint32_t *qp_table_put(qp_table *, uint64_t key, uint32_t fresh, bool *added);
 /* The value of key, or null. */
 uint32_t *qp_table_get(const qp_table *, uint64_t key);

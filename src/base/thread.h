@@ -14,8 +14,8 @@ qp_code qp_parallel(int threads, size_t n, qp_code (*fn)(void *ctx, int worker, 
                     qp_err *);
 int qp_cores(void);
 
-/* How long whoever asks on this thread will wait, and what tells it to stop: calls that wait for another machine look at
- * it. qp_parallel hands it to its workers. Setting it gives what was set before. */
+/* How long whoever asks on this thread will wait, and what tells it to stop: calls that wait for another machine look
+ * at it. qp_parallel hands it to its workers. Setting it gives what was set before. */
 typedef struct qp_patience {
     double deadline; /* qp_now_ms() by which it must be over; 0: none */
     volatile const int *cancel;

@@ -78,7 +78,8 @@ static qp_code parse_options(const qp_contender *c, qp_str text, qp_setting *set
     return QP_OK;
 }
 
-/* Options of its own come last, so that they win over -o; the depth of the run comes first, so that both win over it. */
+/* Options of its own come last, so that they win over -o; the depth of the run comes first, so that both win over
+ * it. */
 static qp_code fill(qp_contender *c, qp_str own, const qp_setting *given, size_t n_given, uint32_t depth, qp_arena *mem,
                     qp_err *err)
 {

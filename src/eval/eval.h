@@ -18,7 +18,8 @@ typedef struct qp_bench_ctx {
 /* The models that these options' methods and task need, as QP_NEEDS_*, so that they can be opened. */
 qp_code qp_evaluate_needs(const char *dataset, const qp_eval_options *, unsigned *needs, qp_err *);
 
-/* What `-o judge` says: a name or address of a writer model, "writer" for the one that answers; null: none. In the arena. */
+/* What `-o judge` says: a name or address of a writer model, "writer" for the one that answers; null: none. In the
+ * arena. */
 qp_code qp_evaluate_judge(const qp_eval_options *, const char **name, qp_arena *, qp_err *);
 
 /* Runs the methods on the questions of a data set folder, one question at a time unless `-o jobs=N`, and reports in the

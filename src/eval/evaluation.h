@@ -118,8 +118,9 @@ double qp_evaluation_ms(const qp_evaluation *, uint32_t contender, qp_stage, dou
 double qp_evaluation_passes(const qp_evaluation *, uint32_t contender); /* mean a question */
 /* How many questions failed; *first is why the first one did, or null. */
 uint32_t qp_evaluation_failures(const qp_evaluation *, uint32_t contender, const char **first);
-/* How Recall and MissTR of the first ten of the contender `plan.start` go with what recall@100 of a contender adds to them
- * (FastInsight, Table 6). False where that is not to be had: runs less than 100 deep, no graph, no such contender. */
+/* How Recall and MissTR of the first ten of the contender `plan.start` go with what recall@100 of a contender adds to
+ * them (FastInsight, Table 6). False where that is not to be had: runs less than 100 deep, no graph, no such
+ * contender. */
 bool qp_evaluation_correlate(const qp_evaluation *, uint32_t contender, double *recall, double *misstr);
 
 /* report.c, page.c: the finished evaluation as JSON (malloc'ed; null without memory) and as a page. */

@@ -1,5 +1,5 @@
-/* Measures of knowledge-graph retrieval: how much of what is right the subgraph holds, how soon a path comes to it, and the
- * answers read off the paths. */
+/* Measures of knowledge-graph retrieval: how much of what is right the subgraph holds, how soon a path comes to it, and
+ * the answers read off the paths. */
 #include "eval/measure.h"
 
 static double sub_recall(const qp_outcome *o, uint32_t k)

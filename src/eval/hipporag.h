@@ -1,5 +1,5 @@
-/* HippoRAG's question files (MuSiQue, HotpotQA, 2WikiMultiHopQA), as lines in BEIR's layout. They name documents by title
- * and text, not by id.
+/* HippoRAG's question files (MuSiQue, HotpotQA, 2WikiMultiHopQA), as lines in BEIR's layout. They name documents by
+ * title and text, not by id.
  */
 #ifndef QP_EVAL_HIPPORAG_H
 #define QP_EVAL_HIPPORAG_H
@@ -17,8 +17,8 @@ typedef struct qp_beir { /* what queries.jsonl, answers.jsonl and qrels.tsv woul
     qp_buf queries, answers, qrels;
 } qp_beir;
 
-/* A gold document that the index does not have is judged under its title, so that it counts as missed. QP_INPUT with the
- * number of the first item that is no question. Free the buffers, also after an error. */
+/* A gold document that the index does not have is judged under its title, so that it counts as missed. QP_INPUT with
+ * the number of the first item that is no question. Free the buffers, also after an error. */
 qp_code qp_hipporag_read(const char *path, const qp_titled *, qp_beir *, qp_err *);
 void qp_beir_free(qp_beir *);
 

@@ -19,7 +19,8 @@ static double agreement(qp_query *q, qp_str first, qp_str second)
     return qp_str_eq(said, QP_STR("1")) ? 1 : qp_str_eq(said, QP_STR("0.5")) ? .5 : 0;
 }
 
-/* Each in both places: a judge that likes what it reads first likes neither more. The best of the accepted answers counts. */
+/* Each in both places: a judge that likes what it reads first likes neither more. The best of the accepted answers
+ * counts. */
 static double accuracy(qp_query *q, const qp_answered *a)
 {
     double best = 0;

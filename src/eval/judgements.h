@@ -1,6 +1,7 @@
 /* Questions and what is known to be right about them, from a data set folder in BEIR's layout:
  * queries.jsonl {"_id","text"}, qrels.tsv (query-id, corpus-id, score; a header line; trec_eval's four columns are read
- * too) and answers.jsonl {"_id","answers":[...],"evidence":[...]}, whose statements may stand in one string, "; " between. qrels.tsv and answers.jsonl may be absent, queries.jsonl may not.
+ * too) and answers.jsonl {"_id","answers":[...],"evidence":[...]}, whose statements may stand in one string, "; "
+ * between. qrels.tsv and answers.jsonl may be absent, queries.jsonl may not.
  *
  * A line that cannot be read refuses the whole folder, with its number: a measure over half the judgements would be a
  * wrong number that looks right. Read once, then read-only: any thread.
@@ -42,8 +43,9 @@ typedef struct qp_judgements {
 } qp_judgements;
 
 /* named_answers: without qrels.tsv, what an answer is called is the document (an entity's name) that is right.
- * titled null: a folder in BEIR's layout; else a question file of HippoRAG's. `documents` numbers document ids in the order they were put; ids seen here for the first time are added. What is
- * read lives in the arena; the map of numbers is freed with qp_judgements_free. */
+ * titled null: a folder in BEIR's layout; else a question file of HippoRAG's. `documents` numbers document ids in the
+ * order they were put; ids seen here for the first time are added. What is read lives in the arena; the map of numbers
+ * is freed with qp_judgements_free. */
 qp_code qp_judgements_read(const char *dataset, const qp_titled *, bool named_answers, qp_map *documents, qp_arena *,
                            qp_judgements *, qp_err *);
 void qp_judgements_free(qp_judgements *);

@@ -2,8 +2,8 @@
  *
  * An evaluation asks many methods the same question, and most of what they ask of the models is the same: the
  * question's vector, the latents of the same passages. With `share` the second method gets the first one's result, and
- * the account says what it would have paid alone: each text is charged the time it took when it was computed (its share,
- * by length, of its batch). What is not shared is charged as it is spent. One thread at a time.
+ * the account says what it would have paid alone: each text is charged the time it took when it was computed (its
+ * share, by length, of its batch). What is not shared is charged as it is spent. One thread at a time.
  */
 #ifndef QP_EVAL_METER_H
 #define QP_EVAL_METER_H

@@ -5,8 +5,8 @@
 
 enum { WORDS = 2048 };
 
-/* rouge_score's words: runs of letters and digits, case ignored. Bytes above ASCII count as letters, where rouge_score drops
- * them. Citation marks [n] are none. */
+/* rouge_score's words: runs of letters and digits, case ignored. Bytes above ASCII count as letters, where rouge_score
+ * drops them. Citation marks [n] are none. */
 static uint32_t words_of(qp_str s, qp_str words[WORDS])
 {
     uint32_t n = 0;

@@ -1,7 +1,7 @@
 /* How sure a mean or a difference is: bootstrap intervals and a paired randomisation test, for all columns at once.
  *
- * Both are a weighted sum of the rows of a table (questions x columns), drawn again and again: bootstrap weights say how
- * often a question was drawn (with replacement), randomisation weights are +1 or -1 (the labels of the two methods
+ * Both are a weighted sum of the rows of a table (questions x columns), drawn again and again: bootstrap weights say
+ * how often a question was drawn (with replacement), randomisation weights are +1 or -1 (the labels of the two methods
  * kept or swapped). Because the sum is linear, the draws of a difference are the difference of the draws, so every pair
  * of columns is compared on the same draws. Draw r depends on (seed, r) alone, never on the number of threads.
  */

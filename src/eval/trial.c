@@ -97,8 +97,8 @@ static void keep_times(qp_bench *b, double wall, qp_trial *t)
     t->ms[QP_TOTAL] = t->ms[QP_EMBED] + t->ms[QP_RANK] + t->ms[QP_WRITE] + t->ms[QP_REST];
 }
 
-/* What fails on the very first question is a missing model or an option that does not fit: better said at once. Later on
- * it is that question's failure; so is one that starts from an entity which the graph does not have. */
+/* What fails on the very first question is a missing model or an option that does not fit: better said at once. Later
+ * on it is that question's failure; so is one that starts from an entity which the graph does not have. */
 static bool is_fatal(qp_code code, uint32_t question)
 {
     return (question == 0 && code != QP_NONE) || code == QP_STOPPED || code == QP_BUG;

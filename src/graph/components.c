@@ -15,8 +15,8 @@ qp_code qp_components(const qp_csr *g, uint32_t **component, uint32_t *count, qp
     for (uint32_t v = 0; v < g->n; v++)
         for (uint64_t a = g->start[v]; a < g->start[v + 1]; a++)
             qp_sets_unite(set, v, g->target[a]);
-    /* A root is the smallest of its set, so it comes first, and what points at it from above finds its number: from here on
-     * set[v] is a number for all below v, and a parent, itself below v, for the others. */
+    /* A root is the smallest of its set, so it comes first, and what points at it from above finds its number: from
+     * here on set[v] is a number for all below v, and a parent, itself below v, for the others. */
     *count = 0;
     for (uint32_t v = 0; v < g->n; v++)
         set[v] = set[v] == v ? (*count)++ : set[set[v]];

@@ -9,8 +9,8 @@
 #include "base/err.h"
 #include "graph/csr.h"
 
-/* Connected components, arcs read as undirected (weakly connected, for a directed graph). component[v] < *count, numbered
- * by their smallest nodes. Of a node subset: induce it first. */
+/* Connected components, arcs read as undirected (weakly connected, for a directed graph). component[v] < *count,
+ * numbered by their smallest nodes. Of a node subset: induce it first. */
 qp_code qp_components(const qp_csr *, uint32_t **component, uint32_t *count, qp_arena *, qp_err *);
 
 typedef struct qp_induced {
@@ -19,9 +19,9 @@ typedef struct qp_induced {
     const uint64_t *arc;  /* graph.start[n]: its number in the whole graph */
 } qp_induced;
 
-/* The graph among the chosen nodes, in any order, repeated or not: all arcs with both ends there, self-loops too. It costs
- * what the chosen nodes' rows, or the pairs of chosen nodes, take to go through, whichever is less; nothing of the size
- * of the whole graph. QP_INPUT: no such node. */
+/* The graph among the chosen nodes, in any order, repeated or not: all arcs with both ends there, self-loops too. It
+ * costs what the chosen nodes' rows, or the pairs of chosen nodes, take to go through, whichever is less; nothing of
+ * the size of the whole graph. QP_INPUT: no such node. */
 qp_code qp_induce(const qp_csr *, const uint32_t *node, uint32_t n, qp_induced *, qp_arena *, qp_err *);
 
 /* The *n chosen nodes sorted, each once; *n then says how many. QP_INPUT: no such node. */

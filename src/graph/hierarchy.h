@@ -1,5 +1,5 @@
-/* Communities within communities: Leiden on the whole graph, and again inside every community that is larger than wanted, as
- * GraphRAG's index has them (graspologic's hierarchical_leiden).
+/* Communities within communities: Leiden on the whole graph, and again inside every community that is larger than
+ * wanted, as GraphRAG's index has them (graspologic's hierarchical_leiden).
  *
  * One thread; the same for the same seed.
  */
@@ -23,8 +23,8 @@ typedef struct qp_hierarchy {
     const uint32_t *leaf;   /* n: the smallest community of each node */
 } qp_hierarchy;
 
-/* Of an undirected graph; `largest`: communities of more nodes are parted again, as far as they can be; at least 1. In the
- * arena. Errors as qp_leiden's. */
+/* Of an undirected graph; `largest`: communities of more nodes are parted again, as far as they can be; at least 1. In
+ * the arena. Errors as qp_leiden's. */
 qp_code qp_hierarchy_make(const qp_csr *, uint32_t largest, const qp_leiden_options *, qp_arena *, qp_hierarchy *,
                           qp_err *);
 

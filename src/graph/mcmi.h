@@ -1,8 +1,8 @@
 /* The subgraph that explains an answer: minimum cost, maximum influence (AGRAG, III-C, Definition 1 and Algorithm 3).
  *
- * A Steiner tree through the terminals (Mehlhorn, steiner.h), then growth: again and again the neighbour with the largest
- * influence for its cost joins, with all its edges that pay, as long as it is above what the subgraph's edges give on
- * average: r = sum over its edges (s_u + s_v) / (2 c |E|), equation 16.
+ * A Steiner tree through the terminals (Mehlhorn, steiner.h), then growth: again and again the neighbour with the
+ * largest influence for its cost joins, with all its edges that pay, as long as it is above what the subgraph's edges
+ * give on average: r = sum over its edges (s_u + s_v) / (2 c |E|), equation 16.
  *
  * So that all is connected, every passage is joined to a pseudo node, which is in no result and never grows: where
  * nothing else joins parts of the subgraph, each that has passages is taken to hang from it by the first of them.

@@ -1,11 +1,11 @@
-/* Growth. Every cluster of nodes that still has prize left grows a moat around itself at rate 1, and pays for it with its
- * prize. An edge whose two ends have together grown its cost is tight: the clusters become one. A cluster whose prize
- * is spent sleeps until another one reaches it.
+/* Growth. Every cluster of nodes that still has prize left grows a moat around itself at rate 1, and pays for it with
+ * its prize. An edge whose two ends have together grown its cost is tight: the clusters become one. A cluster whose
+ * prize is spent sleeps until another one reaches it.
  *
- * An edge has two parts, one for each end; a part waits in the heap of its end's cluster for the time at which the edge may
- * be tight: while both ends grow, half of what is missing, else all of it. When the time of a part comes, the edge is
- * tight or what is missing is shared anew (Hegde, Indyk and Schmidt, section 3): the two parts together always ask for
- * the edge's cost, so one of them is due when it is tight. Heaps of sleeping clusters stand still: their times are
+ * An edge has two parts, one for each end; a part waits in the heap of its end's cluster for the time at which the edge
+ * may be tight: while both ends grow, half of what is missing, else all of it. When the time of a part comes, the edge
+ * is tight or what is missing is shared anew (Hegde, Indyk and Schmidt, section 3): the two parts together always ask
+ * for the edge's cost, so one of them is due when it is tight. Heaps of sleeping clusters stand still: their times are
  * moved, by one number, when the cluster wakes. When clusters merge, the smaller heap goes into the larger. That moves
  * a part some few times in all, but arrays are so much nearer to the processor than linked heaps which meld at once
  * that it was three times as fast and more.
@@ -114,8 +114,8 @@ static void put(growth *s, uint32_t c, uint32_t p, double time)
         s->oom = true;
 }
 
-/* Has the growing cluster's first edge in the queue; parts that do not count, or have both ends in the cluster, go. An entry
- * of a later time may stay in the queue; when it comes it is not `queued`. */
+/* Has the growing cluster's first edge in the queue; parts that do not count, or have both ends in the cluster, go. An
+ * entry of a later time may stay in the queue; when it comes it is not `queued`. */
 static void queue_edge(growth *s, uint32_t c)
 {
     cluster *at = &s->at[c];

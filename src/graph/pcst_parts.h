@@ -23,7 +23,8 @@ typedef struct qp_pcst_forest {
 void qp_pcst_forest_free(qp_pcst_forest *);
 qp_code qp_pcst_grow(const qp_pcst_graph *, uint32_t root, uint32_t trees, qp_pcst_forest *, qp_err *);
 
-/* What pruning leaves: a byte for each node and for each merge. It begins with the good nodes and the merges between them. */
+/* What pruning leaves: a byte for each node and for each merge. It begins with the good nodes and the merges between
+ * them. */
 typedef struct qp_pcst_kept {
     uint8_t *node, *edge;
 } qp_pcst_kept;

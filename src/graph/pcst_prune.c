@@ -166,8 +166,8 @@ static void weigh(forest *f, const qp_pcst_forest *grown, uint32_t n)
         f->worth[f->parent[f->order[i]]] += gain(f, grown, f->order[i]);
 }
 
-/* The node of the walked tree from which the best subtree hangs, the first of equals: worth becomes what the whole tree is
- * worth when hung from each node, from its parent's value less its own share. */
+/* The node of the walked tree from which the best subtree hangs, the first of equals: worth becomes what the whole tree
+ * is worth when hung from each node, from its parent's value less its own share. */
 static uint32_t best_root(forest *f, const qp_pcst_forest *grown, uint32_t n)
 {
     uint32_t best = f->order[0];

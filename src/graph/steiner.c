@@ -1,22 +1,22 @@
 /* As the paper has it, with three differences.
  *
- * The search stops early. While it spreads, all nodes nearer than r are settled, so an edge that is not known yet has an
- * end v at d(v) >= r. As d(u) + c(u,v) >= d(v), the connection d(u) + c(u,v) + d(v) that it closes costs 2 r or more:
- * the known connections up to 2 r can go through Kruskal's algorithm, and when the terminals are joined, the rest of
- * the graph does not matter.
+ * The search stops early. While it spreads, all nodes nearer than r are settled, so an edge that is not known yet has
+ * an end v at d(v) >= r. As d(u) + c(u,v) >= d(v), the connection d(u) + c(u,v) + d(v) that it closes costs 2 r or
+ * more: the known connections up to 2 r can go through Kruskal's algorithm, and when the terminals are joined, the rest
+ * of the graph does not matter.
  *
  * It stops early in a graph that falls apart, too. Cells that have touched make a region; a region of which nothing is
  * left to settle is a whole component, whose connections are all known. Once one region is left, and its terminals are
  * joined, the rest of it does not matter.
  *
- * When two sets of terminals are left, and have touched, what joins them is a shortest path from one to the other, and the
- * smaller looks for it alone: it walks where the other has not settled, up to its border. With the other's nodes settled up
- * to r0, an end v that is not known yet has d(v) >= r and is r0 or more from the other, so connections up to r + r0 are
- * known. A terminal that lies far out would else have all others settle half the way to it, which is the whole graph where
- * there are hubs.
+ * When two sets of terminals are left, and have touched, what joins them is a shortest path from one to the other, and
+ * the smaller looks for it alone: it walks where the other has not settled, up to its border. With the other's nodes
+ * settled up to r0, an end v that is not known yet has d(v) >= r and is r0 or more from the other, so connections up to
+ * r + r0 are known. A terminal that lies far out would else have all others settle half the way to it, which is the
+ * whole graph where there are hubs.
  *
- * Step 4. With one shortest-path tree in each cell the paths form a tree already, whose leaves are terminals. We take the
- * minimum spanning tree of ALL edges among its nodes (Kou, Markowsky and Berman's step) and cut the leaves that are
+ * Step 4. With one shortest-path tree in each cell the paths form a tree already, whose leaves are terminals. We take
+ * the minimum spanning tree of ALL edges among its nodes (Kou, Markowsky and Berman's step) and cut the leaves that are
  * no terminals, which can only make it cheaper.
  */
 #include "graph/steiner.h"
@@ -169,7 +169,8 @@ static bool is_lone(void *ctx, uint32_t number)
     return qp_sets_find(s->set, number) == s->lone;
 }
 
-/* Of the two sets that are left the one with fewer terminals goes on by itself, if they have touched: then it arrives. */
+/* Of the two sets that are left the one with fewer terminals goes on by itself, if they have touched: then it
+ * arrives. */
 static qp_code go_alone(growth *s, const uint32_t *terminal, uint32_t n, double border, qp_err *err)
 {
     uint32_t first = qp_sets_find(s->set, 0), second = first, n_first = 0;

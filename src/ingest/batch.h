@@ -1,6 +1,6 @@
-/* Documents on their way from bytes into the store, some hundreds at a time: their bytes are hashed in parallel, what the
- * store has already is let go, the rest is read and cut in parallel and put one after the other, in order. One thread
- * calls; the others are the batch's own.
+/* Documents on their way from bytes into the store, some hundreds at a time: their bytes are hashed in parallel, what
+ * the store has already is let go, the rest is read and cut in parallel and put one after the other, in order. One
+ * thread calls; the others are the batch's own.
  */
 #ifndef QP_INGEST_BATCH_H
 #define QP_INGEST_BATCH_H

@@ -170,7 +170,8 @@ static bool furniture(qp_str line) /* a page's number by itself */
     return line.n > 0 && line.n < 5;
 }
 
-/* The lines of an entry: not the numbers and running titles of pages, and nothing behind a blank line once it is whole. */
+/* The lines of an entry: not the numbers and running titles of pages, and nothing behind a blank line once it is
+ * whole. */
 static qp_str gathered(const list *l, size_t from, size_t to)
 {
     qp_buf out = {0};

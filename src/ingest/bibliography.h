@@ -11,8 +11,9 @@ typedef struct qp_bibliography {
     size_t n; /* at most 5,000 */
 } qp_bibliography;
 
-/* What follows the last line that is a heading like "References", up to the next heading. Lists are numbered ("[12] ...", "12. ..."), of items
- * ("- ..."), or of entries that begin with their authors, in the order of the list. False: no memory. */
+/* What follows the last line that is a heading like "References", up to the next heading. Lists are numbered ("[12]
+ * ...", "12. ..."), of items ("- ..."), or of entries that begin with their authors, in the order of the list. False:
+ * no memory. */
 bool qp_bibliography_find(const qp_extract *, qp_bibliography *); /* in its arena */
 
 #endif

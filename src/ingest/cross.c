@@ -2,10 +2,10 @@
  *
  * What is numbered is a label: a division (section, rule, article, ...), a figure, a table, an equation, a theorem. Its
  * place is the heading or the line that begins with its number, the caption, the line that ends in "(5)". Lines of text
- * out of a PDF look like labels by chance, so each is given points for what a real one has (a colon, a blank line before,
- * a capital after), and the best of a name stands for it, the first among equals (cross_labels.c). What is said to be
- * somebody else's ("Section 3 of the Companies Act", "COBS Rule 22.4.2", "Table 2 in [5]") is left alone, unless the title
- * names them.
+ * out of a PDF look like labels by chance, so each is given points for what a real one has (a colon, a blank line
+ * before, a capital after), and the best of a name stands for it, the first among equals (cross_labels.c). What is said
+ * to be somebody else's ("Section 3 of the Companies Act", "COBS Rule 22.4.2", "Table 2 in [5]") is left alone, unless
+ * the title names them.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -71,7 +71,8 @@ static place *place_named(scan *z, const char *word, const char *number)
     return slot ? &z->places[*slot] : NULL;
 }
 
-/* May the label be the number alone? Chapter 3 is "3 Methods", Appendix A is "A Proofs"; Schedule 1 is not "1 Scope". */
+/* May the label be the number alone? Chapter 3 is "3 Methods", Appendix A is "A Proofs"; Schedule 1 is not "1
+ * Scope". */
 static bool stands_bare(const keyword *w, const char *number)
 {
     static const char *const outside[] = {"appendix", "annex", "schedule", "part"};

@@ -48,14 +48,15 @@ static inline bool follows(qp_str s, size_t at, const char *what)
     return at + n <= s.n && !strncasecmp(s.at + at, what, n);
 }
 
-/* Bytes of white space there, and of what looks like it or like nothing: no-break spaces, marks of direction, zero widths. */
+/* Bytes of white space there, and of what looks like it or like nothing: no-break spaces, marks of direction, zero
+ * widths. */
 size_t qp_cross_blank(qp_str s, size_t at);
 size_t qp_cross_skip_blank(qp_str s, size_t at);
 size_t qp_cross_skip_space(qp_str s, size_t at); /* over blanks and one line break */
 size_t qp_cross_dash(qp_str s, size_t at);       /* bytes of a dash there */
 
-/* "3", "3.2", "A.1", "IV", "12a", "3.1B", then "(1)(b)"; a dot before a bracket is left out. Returns where it ends, `at` if there
- * is none. */
+/* "3", "3.2", "A.1", "IV", "12a", "3.1B", then "(1)(b)"; a dot before a bracket is left out. Returns where it ends,
+ * `at` if there is none. */
 size_t qp_cross_number(qp_str s, size_t at, char out[LONGEST_NUMBER]);
 
 /* "IV"; C, D, L alone are letters: they come after A and B, or M. */

@@ -247,8 +247,8 @@ static bool add_chunk(struct cutter *c, size_t from, size_t to, qp_str heading, 
     return true;
 }
 
-/* The first piece of the next chunk, given that this one is [first, end): back over at most `overlap` units, and over no
- * more than leaves room for a new piece. */
+/* The first piece of the next chunk, given that this one is [first, end): back over at most `overlap` units, and over
+ * no more than leaves room for a new piece. */
 static size_t step_back(const struct cutter *c, size_t first, size_t end)
 {
     uint32_t units = 0, fresh = c->pieces.at[end].units;

@@ -21,8 +21,8 @@ typedef struct qp_cutting {
 
 /* Fills text, title, chunks, references and anchors of the document. A text of white space alone gives one empty chunk
  * if there is a title (it is found by that), else QP_INPUT. Marks become references of the chunk they stand in; each
- * chunk but the first of a section has a "parent" reference to the section's first chunk, and that to the first chunk of
- * the section around it: target empty, anchor "@" and the chunk's ordinal. */
+ * chunk but the first of a section has a "parent" reference to the section's first chunk, and that to the first chunk
+ * of the section around it: target empty, anchor "@" and the chunk's ordinal. */
 qp_code qp_cut(const qp_extract *, const qp_cutting *, qp_document *, qp_arena *, qp_err *);
 
 #endif

@@ -222,9 +222,9 @@ static qp_str surname_of(qp_str authors)
 
 typedef enum letters { NAMES, INVERTED, TITLE } letters; /* what one before a period is */
 
-/* Where the sentence that begins at `at` ends: at "?", or at a period that neither an initial nor an abbreviation has. In
- * "Henderson R, Diggle P. Title" there are no such initials; in titles a letter is one behind a capital: "by A. B. Name",
- * but not "Models with R." */
+/* Where the sentence that begins at `at` ends: at "?", or at a period that neither an initial nor an abbreviation has.
+ * In "Henderson R, Diggle P. Title" there are no such initials; in titles a letter is one behind a capital: "by A. B.
+ * Name", but not "Models with R." */
 static size_t sentence_end(qp_str s, size_t at, letters what)
 {
     static const char *const short_words[] = {"vs",  "St", "al",   "Jr",  "Dr", "No",  "Vol",
@@ -307,8 +307,8 @@ static qp_str title_from(qp_str s, size_t at)
     return title.n >= SHORTEST_TITLE ? title : (qp_str){0};
 }
 
-/* "Henderson R, Diggle P. Title": there an initial is the end of a name, and may be that of all names. "Jason C. Hsu. Title"
- * looks like "Hsu JC. Title" up to its first period. */
+/* "Henderson R, Diggle P. Title": there an initial is the end of a name, and may be that of all names. "Jason C. Hsu.
+ * Title" looks like "Hsu JC. Title" up to its first period. */
 static bool inverted(qp_str s)
 {
     size_t end = 0, at, next;

@@ -1,7 +1,8 @@
 /* What an entry of a reference list says: who, what, when, and by which identifier. Pure functions; any thread.
  *
- * Styles that are told apart: "Name A, Name B (2004). Title. Venue" and "Name, A. and Name, B. (2004)" (JSS, APA), "Ann Name.
- * 2004. Title. Venue" (ACM), "A. Name. Title. Venue, 2004." (plain, plainnat), "A. Name, “Title,” Venue, 2004" (IEEE).
+ * Styles that are told apart: "Name A, Name B (2004). Title. Venue" and "Name, A. and Name, B. (2004)" (JSS, APA), "Ann
+ * Name. 2004. Title. Venue" (ACM), "A. Name. Title. Venue, 2004." (plain, plainnat), "A. Name, “Title,” Venue, 2004"
+ * (IEEE).
  */
 #ifndef QP_INGEST_ENTRY_H
 #define QP_INGEST_ENTRY_H

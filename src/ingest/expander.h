@@ -2,9 +2,9 @@
  * expansion by query prediction", arXiv:1904.08375).
  *
  * Readings: a writer that follows instructions stands for the paper's sequence-to-sequence model, which was trained on
- * MS MARCO; it is asked once a passage, greedily, for n different questions, where the paper samples ten, each by itself. A
- * question that repeats another of its passage, a list's number or bullet, and a line that only leads up to the list
- * ("Here are five questions:") are left out.
+ * MS MARCO; it is asked once a passage, greedily, for n different questions, where the paper samples ten, each by
+ * itself. A question that repeats another of its passage, a list's number or bullet, and a line that only leads up to
+ * the list ("Here are five questions:") are left out.
  */
 #ifndef QP_INGEST_EXPANDER_H
 #define QP_INGEST_EXPANDER_H

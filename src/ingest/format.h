@@ -12,7 +12,8 @@ typedef struct qp_format {
 } qp_format;
 
 const qp_format *qp_format_named(const char *name); /* null: none */
-/* head: the first bytes of the file (all that there is, up to 4 KiB). Null: nothing we read (an image, a program, ...). */
+/* head: the first bytes of the file (all that there is, up to 4 KiB). Null: nothing we read (an image, a program,
+ * ...). */
 const qp_format *qp_format_of(qp_str file_name, qp_str head);
 
 #endif

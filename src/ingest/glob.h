@@ -8,7 +8,8 @@
  * character as it is. Time is O(pattern x path). */
 bool qp_glob(qp_str pattern, qp_str path);
 
-/* One line of an ignore file against a path below that file's folder. -1: it says nothing, 0: "!", keep it; 1: ignore. */
+/* One line of an ignore file against a path below that file's folder. -1: it says nothing, 0: "!", keep it; 1:
+ * ignore. */
 int qp_ignore_line(qp_str line, qp_str path, bool is_dir);
 
 /* A comma-separated list of patterns ("*.md,docs/x*"): one without "/" is for file names, others for whole paths. */

@@ -1,5 +1,5 @@
-/* What building a graph consists of; see ingest/graph_build.h. graph_build.c adds; graph_names.c gives names and places, graph_join.c puts
- * triples together, which is finishing. */
+/* What building a graph consists of; see ingest/graph_build.h. graph_build.c adds; graph_names.c gives names and
+ * places, graph_join.c puts triples together, which is finishing. */
 #ifndef QP_INGEST_GRAPH_PARTS_H
 #define QP_INGEST_GRAPH_PARTS_H
 
@@ -74,8 +74,9 @@ struct qp_build {
 /* Hands the dictionary at hand to the sort. */
 qp_code qp_build_turn(qp_build *, qp_err *);
 
-/* What `known` says of each id as one record: scope NUL name NUL id NUL, count of mentions (4 bytes), the mentions (8 each),
- * text. They are sorted, and no two have the same scope and name. `known` is used up; relations have their names. */
+/* What `known` says of each id as one record: scope NUL name NUL id NUL, count of mentions (4 bytes), the mentions (8
+ * each), text. They are sorted, and no two have the same scope and name. `known` is used up; relations have their
+ * names. */
 qp_code qp_build_name(qp_build *, qp_sorter **named, qp_build_counts *, qp_err *);
 
 typedef struct qp_named_record { /* one of them; views of it */

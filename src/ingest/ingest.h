@@ -15,8 +15,8 @@ typedef struct qp_makers { /* of what is kept beside the texts; null: an index w
  *
  * A document's key is its `_id` in records and data sets; of a file it is its place below the source, the source's own
  * name first ("manual/select.html"; more of the path where two would share a name). A document that cannot be read is
- * one warning and counted; with `strict` it ends the run as QP_INPUT. Cancelling ends it as QP_STOPPED; what was read and
- * embedded until then is kept, nothing is published. */
+ * one warning and counted; with `strict` it ends the run as QP_INPUT. Cancelling ends it as QP_STOPPED; what was read
+ * and embedded until then is kept, nothing is published. */
 qp_code qp_ingest(qp_store *, qp_makers, int threads, const char *const *sources, size_t n, const qp_index_options *,
                   qp_index_report *, qp_err *);
 /* After a delete: resolve, make what a text lacks, publish. Models null: nothing is lacking (qp_store_complete). */

@@ -1,5 +1,5 @@
-/* All names by which the documents of an index can be meant: key, path, file name, man page, identifier, title. Where two
- * documents share a name, the one whose key comes first has it. One thread. */
+/* All names by which the documents of an index can be meant: key, path, file name, man page, identifier, title. Where
+ * two documents share a name, the one whose key comes first has it. One thread. */
 #ifndef QP_INGEST_NAMES_H
 #define QP_INGEST_NAMES_H
 

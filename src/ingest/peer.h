@@ -1,12 +1,12 @@
 /* What other systems leave on disk, read as passages, a graph, and where its entities stand.
  *
- * LightRAG's working folder (file stores): kv_store_text_chunks.json and graph_chunk_entity_relation.graphml. A chunk is a
- * document: called as LightRAG's document for the first chunk of it, with "#1", "#2", ... behind it for the others; file path
- * and id of the chunk are metadata. Entities keep type and description, relations are their keywords and keep description
- * and weight; an entity stands in the chunks that its source_id names.
+ * LightRAG's working folder (file stores): kv_store_text_chunks.json and graph_chunk_entity_relation.graphml. A chunk
+ * is a document: called as LightRAG's document for the first chunk of it, with "#1", "#2", ... behind it for the
+ * others; file path and id of the chunk are metadata. Entities keep type and description, relations are their keywords
+ * and keep description and weight; an entity stands in the chunks that its source_id names.
  *
- * HippoRAG's openie_results_ner_MODEL.json: a document is a passage, called by its idx; entities stand where a triple of the
- * passage has them.
+ * HippoRAG's openie_results_ner_MODEL.json: a document is a passage, called by its idx; entities stand where a triple
+ * of the passage has them.
  *
  * Foreign bytes: what is broken is told with its file and left out. One thread.
  */

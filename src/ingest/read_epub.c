@@ -1,5 +1,5 @@
-/* EPUB: a ZIP with a package file that lists chapters in XHTML. The book is one document; each chapter's file name is an
- * anchor, so links between chapters are edges inside it. */
+/* EPUB: a ZIP with a package file that lists chapters in XHTML. The book is one document; each chapter's file name is
+ * an anchor, so links between chapters are edges inside it. */
 #include <ctype.h>
 #include <strings.h>
 

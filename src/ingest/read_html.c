@@ -1,5 +1,6 @@
 /* HTML by gumbo. The tree is walked without recursion, and all of it lies in an arena of its own, because gumbo frees a
- * tree by recursion; nesting deeper than any honest page's is refused before parsing, where it would cost quadratic time.
+ * tree by recursion; nesting deeper than any honest page's is refused before parsing, where it would cost quadratic
+ * time.
  */
 #include <ctype.h>
 #include <gumbo.h>
@@ -126,8 +127,8 @@ static bool names_menu(qp_str s)
     return false;
 }
 
-/* The menus of a site, in pages older than <nav>, stand on every page: they say nothing about this one, and their links tie all pages to the same
- * few. They are known by their name, and by holding little else than links. */
+/* The menus of a site, in pages older than <nav>, stand on every page: they say nothing about this one, and their links
+ * tie all pages to the same few. They are known by their name, and by holding little else than links. */
 static bool is_menu(const GumboNode *node)
 {
     const GumboElement *e = &node->v.element;

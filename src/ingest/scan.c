@@ -1,7 +1,7 @@
 /* References that running text holds: DOIs, arXiv ids, man pages, and citations with the list that they point into.
  *
- * A citation is [12] of a numbered list, or "Name et al. (2004)" of one that is not; it is made from where it stands. What
- * nothing points at is cited by the document as a whole.
+ * A citation is [12] of a numbered list, or "Name et al. (2004)" of one that is not; it is made from where it stands.
+ * What nothing points at is cited by the document as a whole.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -123,8 +123,8 @@ static size_t last_name(qp_str text, qp_str name)
     return SIZE_MAX;
 }
 
-/* "Zeileis and Hothorn (2002)", "(Hothorn et al., 2006a; Zeileis, 2004)": of the entries with the year that stands here the
- * one whose first author is named last before it. */
+/* "Zeileis and Hothorn (2002)", "(Hothorn et al., 2006a; Zeileis, 2004)": of the entries with the year that stands here
+ * the one whose first author is named last before it. */
 static size_t cite_year(qp_extract *x, struct list *l, qp_str s, size_t at)
 {
     struct entry *best = NULL;

@@ -1,5 +1,5 @@
-/* The settings of `quipu index -o KEY=VALUE`. What a run does not say is as the index was made before, and what the index
- * does not say either is the default. */
+/* The settings of `quipu index -o KEY=VALUE`. What a run does not say is as the index was made before, and what the
+ * index does not say either is the default. */
 #ifndef QP_INGEST_SETTINGS_H
 #define QP_INGEST_SETTINGS_H
 

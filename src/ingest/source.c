@@ -50,8 +50,8 @@ qp_code qp_source_prepare(qp_job *job, qp_err *err)
     return qp_store_documents(job->store, take_known, job, err);
 }
 
-/* The key of a file: as before if it was here before, else its place below the folder above `root`, with as many folders
- * more as it takes to be nobody else's. */
+/* The key of a file: as before if it was here before, else its place below the folder above `root`, with as many
+ * folders more as it takes to be nobody else's. */
 static qp_code key_of(qp_job *job, qp_str path, size_t root, qp_str *key, qp_err *err)
 {
     const uint64_t *place = qp_map_get(job->key_of, path);

@@ -1,5 +1,5 @@
-/* Graphs in: files of triples, read as a stream of triples and entities. Foreign bytes: what a line has wrong is told with
- * file and line and the line is left out; memory does not grow with the file.
+/* Graphs in: files of triples, read as a stream of triples and entities. Foreign bytes: what a line has wrong is told
+ * with file and line and the line is left out; memory does not grow with the file.
  *
  * A kind of file is a reader; all of them are asked through qp_triples_read. What they find goes into a sink, as a rule
  * that of ingest/graph_build.h, which takes it in any order. One thread per reading.
@@ -23,8 +23,8 @@ typedef struct qp_entity { /* what is known of an id; what stands in several cal
     qp_str text;           /* "key: value" lines; or empty */
 } qp_entity;
 
-/* QP_INPUT from a callback: this one is not taken and nothing of it was kept (the reader reports it and goes on, or with
- * `strict` ends there). Any other error ends the reading. */
+/* QP_INPUT from a callback: this one is not taken and nothing of it was kept (the reader reports it and goes on, or
+ * with `strict` ends there). Any other error ends the reading. */
 typedef struct qp_triple_sink {
     qp_code (*triple)(void *ctx, const qp_triple *, qp_err *);
     qp_code (*entity)(void *ctx, const qp_entity *, qp_err *);
@@ -40,12 +40,13 @@ typedef enum qp_triples_kind {
     QP_TRIPLES_NONE,
     /* head, relation, tail and perhaps a weight parted by tabs; a first line head, relation, tail is a header */
     QP_TRIPLES_TSV,
-    /* RDF. An IRI's name is its rdfs:label in the file (without a language or in English before others), else what stands
-     * behind its last '#', '/' or ':'; the IRI is in the entity's text. Literals are entities, named by their text alone. */
+    /* RDF. An IRI's name is its rdfs:label in the file (without a language or in English before others), else what
+     * stands behind its last '#', '/' or ':'; the IRI is in the entity's text. Literals are entities, named by their
+     * text alone. */
     QP_TRIPLES_NTRIPLES,
     QP_TRIPLES_TURTLE,
-    /* CSV with a header. Nodes: id (id, _id, node, node_id, :ID) and name (name, label, title), one of them at least; all
-     * columns are the text. Edges: ends (source, src, from, head, subject, start, :START_ID; target, dst, to, tail,
+    /* CSV with a header. Nodes: id (id, _id, node, node_id, :ID) and name (name, label, title), one of them at least;
+     * all columns are the text. Edges: ends (source, src, from, head, subject, start, :START_ID; target, dst, to, tail,
      * object, end, :END_ID), relation (type, relation, label, predicate, rel, :TYPE; "link" where there is none),
      * weight; all other columns are the text. */
     QP_TRIPLES_NODES,
@@ -54,8 +55,8 @@ typedef enum qp_triples_kind {
      * edges with a data key called type, relation, label, predicate, rel or name (else "link") and weight, other data
      * as text. */
     QP_TRIPLES_GRAPHML,
-    /* graphs.jsonl: {"_id": question, "triples": [[head, relation, tail], ...]} a line, each a scope; a fourth item is a
-     * weight. */
+    /* graphs.jsonl: {"_id": question, "triples": [[head, relation, tail], ...]} a line, each a scope; a fourth item is
+     * a weight. */
     QP_TRIPLES_GRAPHS,
     /* entities.tsv, relations.tsv: under the header "id name" what a reader is shown of the ids in triples.tsv */
     QP_TRIPLES_ENTITIES,
@@ -67,8 +68,8 @@ typedef enum qp_triples_kind {
     QP_TRIPLES_HIPPORAG, /* openie_results_ner_*.json */
 } qp_triples_kind;
 
-/* The kind a file is, by its name (without folders) and its first bytes (up to 4 KiB, all there is); QP_TRIPLES_NONE: it
- * holds no triples that we know. Any thread. */
+/* The kind a file is, by its name (without folders) and its first bytes (up to 4 KiB, all there is); QP_TRIPLES_NONE:
+ * it holds no triples that we know. Any thread. */
 qp_triples_kind qp_triples_kind_of(qp_str file_name, qp_str head);
 
 typedef struct qp_triples_source {

@@ -51,7 +51,8 @@ static void add_column(qp_buf *out, qp_str column, qp_str value)
     qp_buf_fmt(out, "%.*s: %.*s\n", (int)column.n, column.at, (int)value.n, value.at);
 }
 
-/* "column: value" lines of all columns but some. The records' own "text", where it only repeats all of them, is none. */
+/* "column: value" lines of all columns but some. The records' own "text", where it only repeats all of them, is
+ * none. */
 static void describe(yyjson_val *row, yyjson_val *const *but, int n_but, qp_buf *all, qp_buf *out)
 {
     qp_str text = text_of(yyjson_obj_get(row, "text"));

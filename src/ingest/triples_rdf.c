@@ -1,5 +1,5 @@
-/* RDF by serd. N-Triples are read a line at a time, so that a broken line is that line and no more. Turtle is handed to serd
- * byte by byte: where it fails, the statement is left out up to the next line that ends with a full stop, and a
+/* RDF by serd. N-Triples are read a line at a time, so that a broken line is that line and no more. Turtle is handed to
+ * serd byte by byte: where it fails, the statement is left out up to the next line that ends with a full stop, and a
  * new reader goes on behind it, with the prefixes so far.
  */
 #include <errno.h>
@@ -37,8 +37,8 @@ struct rdf {
 
 /* ---- nodes ---- */
 
-/* The IRI of a node, or its blank name: an id. Literals get one that no IRI has and that sorts behind all in brackets, so
- * that of an entity and a text with one name the entity has it. */
+/* The IRI of a node, or its blank name: an id. Literals get one that no IRI has and that sorts behind all in brackets,
+ * so that of an entity and a text with one name the entity has it. */
 static SerdStatus id_of(struct rdf *x, const SerdNode *node, qp_buf *out)
 {
     SerdChunk prefix = {0}, rest = {0};

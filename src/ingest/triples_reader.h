@@ -1,5 +1,5 @@
-/* What the readers of triples share: one reading, and the calls that clean what was read, hand it to the sink and report
- * what is left out. A reader is a file, triples_*.c. */
+/* What the readers of triples share: one reading, and the calls that clean what was read, hand it to the sink and
+ * report what is left out. A reader is a file, triples_*.c. */
 #ifndef QP_INGEST_TRIPLES_READER_H
 #define QP_INGEST_TRIPLES_READER_H
 

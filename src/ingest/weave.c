@@ -87,7 +87,8 @@ static int by_fact(const void *a, const void *b)
     return ends ? ends : by_place(((const struct fact *)a)->at, ((const struct fact *)b)->at);
 }
 
-/* Sorted; equal facts as one, at the first of their places, that weighs what they weigh together, equal mentions as one. */
+/* Sorted; equal facts as one, at the first of their places, that weighs what they weigh together, equal mentions as
+ * one. */
 static void sort_and_join(qp_weave_work *w)
 {
     size_t n = 0;
@@ -116,7 +117,8 @@ static void unless_there(qp_weave_work *w, uint32_t head, uint32_t tail, uint32_
         f->weight = 0;
 }
 
-/* "peripheral neuropathy (PN)" is one fact: what is abbreviated is not next to its short form besides. Facts are sorted. */
+/* "peripheral neuropathy (PN)" is one fact: what is abbreviated is not next to its short form besides. Facts are
+ * sorted. */
 static void drop_doubles(qp_weave_work *w, const uint32_t *rank)
 {
     const uint64_t *abbreviated = qp_map_get(w->relations, QP_WEAVE_ABBREVIATED);
@@ -185,8 +187,8 @@ static qp_code put_relation_places(const qp_weave_work *w, qp_graph_put *put, co
     return code;
 }
 
-/* Where the graph's texts have their vectors from: the first passage that has them. Entities of other graphs are texts of
- * those. */
+/* Where the graph's texts have their vectors from: the first passage that has them. Entities of other graphs are texts
+ * of those. */
 static qp_code put_places(const qp_weave_work *w, qp_graph_put *put, const uint32_t *relations,
                           const uint32_t *entities, qp_err *err)
 {

@@ -5,18 +5,18 @@
  * kept if above tau. As that stays far below any useful tau for a chunk of 256 words, it is divided by the chunk's
  * largest first; `literal` leaves that out. No n-gram begins or ends with a stop word, holds no letter, or goes over a
  * comma or the end of a sentence. What stands there in letters of another case is one entity, named in small letters.
- * In a short chunk every n-gram weighs nearly as much as the heaviest, so beside proper names only those count that stand
- * twice in the texts, unless `spans` says NGRAMS: the formula and nothing else. Proper names are entities whatever they
- * weigh: the longest run of words with capital letters, stop words inside it; one that only begins sentences is none. So are
- * both forms of an abbreviation that a text explains, "peripheral neuropathy (PN)" (text/abbreviation.h), joined by a fact
- * "abbreviated", which stands for "next to" between them, too.
+ * In a short chunk every n-gram weighs nearly as much as the heaviest, so beside proper names only those count that
+ * stand twice in the texts, unless `spans` says NGRAMS: the formula and nothing else. Proper names are entities
+ * whatever they weigh: the longest run of words with capital letters, stop words inside it; one that only begins
+ * sentences is none. So are both forms of an abbreviation that a text explains, "peripheral neuropathy (PN)"
+ * (text/abbreviation.h), joined by a fact "abbreviated", which stands for "next to" between them, too.
  *
  * Relations: two entities that follow one another in a sentence, the longest at each place; the relation is the words
  * between them, at most QP_WEAVE_WORDS ("next to" if there are none), its weight how often. Or a writer is asked, once
- * for each chunk, prompt and model, under a grammar that has no other entities than the chunk's; several chunks at a time
- * where it is a service. A chunk that gets no answer is without relations until the next run, which asks again. Mentions: an entity and each
- * chunk whose text (or title) has it. Entities of other graphs of the index are looked for in the texts, too; where an
- * n-gram is one of them but for case, it is theirs.
+ * for each chunk, prompt and model, under a grammar that has no other entities than the chunk's; several chunks at a
+ * time where it is a service. A chunk that gets no answer is without relations until the next run, which asks again.
+ * Mentions: an entity and each chunk whose text (or title) has it. Entities of other graphs of the index are looked for
+ * in the texts, too; where an n-gram is one of them but for case, it is theirs.
  *
  * Everything is a function of the texts, so adding or deleting a document leaves what a fresh index would have.
  */
@@ -49,8 +49,8 @@ typedef struct qp_woven {
     qp_err why;                 /* there was no answer to the first of the unanswered */
 } qp_woven;
 
-/* Draws the graph and keeps it in place of the one before, unless texts and settings are those it was drawn from (*same).
- * `tell` is called now and then; an error of it ends the run, and all stays as it was. */
+/* Draws the graph and keeps it in place of the one before, unless texts and settings are those it was drawn from
+ * (*same). `tell` is called now and then; an error of it ends the run, and all stays as it was. */
 qp_code qp_weave(qp_store *, const qp_weaving *, qp_code (*tell)(void *ctx, uint64_t done, uint64_t total, qp_err *),
                  void *ctx, qp_woven *, bool *same, qp_err *);
 /* Was a graph drawn? Are there others? */

@@ -1,5 +1,6 @@
-/* Questions to a writer about relations; see ingest/weave.h. The text is data: the prompt says so, the grammar lets nothing
- * through but relations of the entities it was given, and what a writer without grammar says besides is dropped and counted. */
+/* Questions to a writer about relations; see ingest/weave.h. The text is data: the prompt says so, the grammar lets
+ * nothing through but relations of the entities it was given, and what a writer without grammar says besides is dropped
+ * and counted. */
 #include "base/template.h"
 #include "ingest/weave_parts.h"
 #include "ingest/writing.h"

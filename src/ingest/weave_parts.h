@@ -1,6 +1,6 @@
-/* What drawing a graph out of texts consists of; see ingest/weave.h. weave_grams.c chooses the entities, weave_find.c finds
- * them and what relates them, weave_alias.c what is said to be the same, weave_ask.c words the writer's questions, weave_round.c
- * asks them, weave.c puts the graph into the store. */
+/* What drawing a graph out of texts consists of; see ingest/weave.h. weave_grams.c chooses the entities, weave_find.c
+ * finds them and what relates them, weave_alias.c what is said to be the same, weave_ask.c words the writer's
+ * questions, weave_round.c asks them, weave.c puts the graph into the store. */
 #ifndef QP_INGEST_WEAVE_PARTS_H
 #define QP_INGEST_WEAVE_PARTS_H
 

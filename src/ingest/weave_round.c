@@ -1,5 +1,6 @@
-/* A round of questions to a writer, several at a time where it is a service; see ingest/weave.h. Each answer is kept the moment
- * it is there. A question that fails for good is left out, as the next may not; a writer that is gone is not asked on and on. */
+/* A round of questions to a writer, several at a time where it is a service; see ingest/weave.h. Each answer is kept
+ * the moment it is there. A question that fails for good is left out, as the next may not; a writer that is gone is not
+ * asked on and on. */
 #include <pthread.h>
 #include <string.h>
 

@@ -6,8 +6,8 @@
 #include "base/str.h"
 #include "quipu_op.h"
 
-/* The text of `file`, or of prompts/`standard` where file is null or empty. QP_INPUT if it lacks one of the fields (their list
- * ends with null): it would ask about nothing, and cost as much. */
+/* The text of `file`, or of prompts/`standard` where file is null or empty. QP_INPUT if it lacks one of the fields
+ * (their list ends with null): it would ask about nothing, and cost as much. */
 qp_code qp_writing_prompt(const char *file, const char *standard, const char *const *fields, qp_buf *out, qp_err *);
 /* Greedy, under the grammar where the writer knows grammars; in the arena. */
 qp_code qp_writing_ask(const qp_model *writer, qp_str prompt, qp_buf *grammar, uint32_t max_tokens, qp_str *out,

@@ -1,5 +1,5 @@
-/* libxml2's reader as we use it: no network, no DTD, no entities beyond XML's own five, and libxml2's own limits on depth
- * and sizes. One thread per reader; libxml2 itself is set up once. */
+/* libxml2's reader as we use it: no network, no DTD, no entities beyond XML's own five, and libxml2's own limits on
+ * depth and sizes. One thread per reader; libxml2 itself is set up once. */
 #ifndef QP_INGEST_XML_H
 #define QP_INGEST_XML_H
 
@@ -10,8 +10,8 @@
 
 xmlTextReaderPtr qp_xml_open(qp_str bytes); /* null without memory; free with xmlFreeTextReader */
 /* The same of a file, or with path null of bytes, as a stream: what was read is let go. *broken is filled where the XML
- * first breaks off (the last elements before, up to a block of some hundred bytes, are lost with it), and must live as long
- * as the reader. QP_INPUT: there is no such file. */
+ * first breaks off (the last elements before, up to a block of some hundred bytes, are lost with it), and must live as
+ * long as the reader. QP_INPUT: there is no such file. */
 typedef struct qp_xml_broken {
     uint64_t line; /* 0: it did not */
     char message[200];

@@ -1,7 +1,8 @@
 /* AGRAG: the facts nearest to the question, joined by a tree that costs little, grown by what influences them much for
  * what it costs; beside it, passages by words and vectors.
  *
- * In the order of what is returned: the passages of hybrid retrieval, then those in which the subgraph's entities stand.
+ * In the order of what is returned: the passages of hybrid retrieval, then those in which the subgraph's entities
+ * stand.
  */
 #include "method/first.h"
 #include "method/methods.h"

@@ -1,8 +1,8 @@
 /* The writer alone, without the graph: the baselines that GEAR and LEGO-GraphRAG are compared with. It answers at once
  * (zero-shot), or thinks step by step first (chain of thought: Wei and others, NeurIPS 2022).
  *
- * Its answers are lines; those that name an entity of the graph are what is found, so that they are measured as any other
- * method's. Reading: a line that names none is left out there, and stands in the answer.
+ * Its answers are lines; those that name an entity of the graph are what is found, so that they are measured as any
+ * other method's. Reading: a line that names none is left out there, and stands in the answer.
  */
 #include "method/first.h"
 #include "method/methods.h"

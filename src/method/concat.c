@@ -1,5 +1,5 @@
-/* CG-RAG's baselines that add a sparse to a dense score: clear, spar. Neither's own training is done here: the dense part is
- * the index's embedder as it is. */
+/* CG-RAG's baselines that add a sparse to a dense score: clear, spar. Neither's own training is done here: the dense
+ * part is the index's embedder as it is. */
 #include "method/first.h"
 #include "method/methods.h"
 

@@ -1,5 +1,6 @@
-/* Fast-GraphRAG (Circlemind, 2024): PageRank over the entities from those that the question names, and passages by the sum
- * of their entities' scores. Reading: where no entity is named, the nearest by vectors; the LLM that names them is `link`.
+/* Fast-GraphRAG (Circlemind, 2024): PageRank over the entities from those that the question names, and passages by the
+ * sum of their entities' scores. Reading: where no entity is named, the nearest by vectors; the LLM that names them is
+ * `link`.
  */
 #include "method/first.h"
 #include "method/methods.h"

@@ -24,7 +24,8 @@ qp_set qp_first(qp_query *, const char *first, uint32_t k);
 qp_set qp_hybrid(qp_query *, const char *how, float weight, uint32_t depth, uint32_t k);
 /* The first stage of a method that ends with qp_mixed: at least its best k, and as many as mixing wants. */
 qp_set qp_pool(qp_query *, const char *first, double mix, uint32_t k);
-/* The final set with `mix` of the first stage's score in it; as it is where mix is 0. pool: what qp_pool gave, or empty. */
+/* The final set with `mix` of the first stage's score in it; as it is where mix is 0. pool: what qp_pool gave, or
+ * empty. */
 qp_set qp_mixed(qp_query *, qp_set, qp_set pool, const char *first, double mix);
 
 /* The best k, where there are more. */

@@ -1,5 +1,5 @@
-/* G-Retriever: the k nodes and edges nearest to the question get the prizes k, k-1, ..., 1, and a prize-collecting Steiner
- * tree joins them (He et al., NeurIPS 2024; FastInsight's Example 4). */
+/* G-Retriever: the k nodes and edges nearest to the question get the prizes k, k-1, ..., 1, and a prize-collecting
+ * Steiner tree joins them (He et al., NeurIPS 2024; FastInsight's Example 4). */
 #include "method/first.h"
 #include "method/methods.h"
 #include "method/tree.h"
@@ -30,8 +30,8 @@ static qp_list prizes(qp_query *q, qp_list list, uint32_t k)
     return (qp_list){hit, hit ? list.n : 0};
 }
 
-/* The edges of the k nearest relations; those of one relation share its prize, as in the authors' code: divided among them,
- * so that a frequent relation does not drown the rest. */
+/* The edges of the k nearest relations; those of one relation share its prize, as in the authors' code: divided among
+ * them, so that a frequent relation does not drown the rest. */
 static qp_list relation_prizes(qp_query *q, uint32_t k)
 {
     qp_set all = qp_search(q, "edge.dense", q->graph->edges);

@@ -1,7 +1,8 @@
 /* GAR: graph-based adaptive reranking (MacAvaney, Tonellotto, Macdonald, CIKM 2022), as FastInsight compares with it.
  *
  * Batches come by turns from the first ranking R0 and from the frontier, R0 first; the frontier is the unscored
- * neighbours of scored nodes, each worth its best scored neighbour's score. Where one has nothing left the other goes on.
+ * neighbours of scored nodes, each worth its best scored neighbour's score. Where one has nothing left the other goes
+ * on.
  */
 #include "method/first.h"
 #include "method/methods.h"

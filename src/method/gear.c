@@ -1,5 +1,5 @@
-/* GEAR: the attention heads vote for seeds, and the graph around them is taken by union, by PPR, or by a prize-collecting
- * Steiner tree (papers/gear, section 3; methods.md, 2). */
+/* GEAR: the attention heads vote for seeds, and the graph around them is taken by union, by PPR, or by a
+ * prize-collecting Steiner tree (papers/gear, section 3; methods.md, 2). */
 #include "method/first.h"
 #include "method/methods.h"
 #include "method/tree.h"
@@ -86,8 +86,8 @@ static qp_list everything(qp_query *q)
     return (qp_list){hit, n};
 }
 
-/* The k nearest of all nodes, and of the edges at them the k nearest: equals are more than k, and those far from any such
- * node would only be in the way. */
+/* The k nearest of all nodes, and of the edges at them the k nearest: equals are more than k, and those far from any
+ * such node would only be in the way. */
 static qp_set nearest(qp_query *q, const gear_opt *o, const float *share)
 {
     qp_list nodes = *o->plain == 'e' ? qp_search(q, "entity.dense", (uint32_t)o->k).nodes

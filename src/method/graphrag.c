@@ -1,5 +1,5 @@
-/* GraphRAG (Edge et al. 2024; Microsoft's code, 3.1): local search around entities, global map-reduce over community reports,
- * drift from reports to local searches, and basic vector search.
+/* GraphRAG (Edge et al. 2024; Microsoft's code, 3.1): local search around entities, global map-reduce over community
+ * reports, drift from reports to local searches, and basic vector search.
  */
 #include <math.h>
 

@@ -11,7 +11,8 @@ typedef struct graphrag_opt {
     double text_share, community_share;
 } graphrag_opt;
 
-/* Local search from the entities nearest to q->vector: passages, relations; the entities and relations are extracted. */
+/* Local search from the entities nearest to q->vector: passages, relations; the entities and relations are
+ * extracted. */
 qp_set graphrag_local(qp_query *, const graphrag_opt *);
 /* Map-reduce over the communities' reports. */
 qp_set graphrag_global(qp_query *, const graphrag_opt *, const qp_communities *);

@@ -1,5 +1,6 @@
-/* GraphRAG's DRIFT search: the reports nearest to the question say what to look for next, and each of that is searched locally, round
- * by round. Without a writer a report's own direction is what follows: the mean of the question's vector and the community's.
+/* GraphRAG's DRIFT search: the reports nearest to the question say what to look for next, and each of that is searched
+ * locally, round by round. Without a writer a report's own direction is what follows: the mean of the question's vector
+ * and the community's.
  */
 #include <math.h>
 

@@ -1,5 +1,6 @@
-/* GraphRAG's global search: every report of the level is asked for the points that help (map), the best points are read together
- * (reduce). Without a writer a report's points are its relations, and a point helps as much as it is near the question.
+/* GraphRAG's global search: every report of the level is asked for the points that help (map), the best points are read
+ * together (reduce). Without a writer a report's points are its relations, and a point helps as much as it is near the
+ * question.
  */
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* HippoRAG 2 (Gutierrez, Shu, Qi, Zhou, Su, ICML 2025): the facts nearest to the question, those that it recognises as
  * useful, and a walk from their entities and, more faintly, from all passages by their similarity. As in the authors'
- * code: an entity starts with the mean score of its facts over the passages it stands in, the best `k_entities` of them;
- * a passage with its min-max scaled cosine times `passage_weight`. Readings: a fact's cosine is scaled by the best one, where
- * they subtract the least of all facts; edges count alike.
+ * code: an entity starts with the mean score of its facts over the passages it stands in, the best `k_entities` of
+ * them; a passage with its min-max scaled cosine times `passage_weight`. Readings: a fact's cosine is scaled by the
+ * best one, where they subtract the least of all facts; edges count alike.
  */
 #include "method/first.h"
 #include "method/methods.h"

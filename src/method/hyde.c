@@ -1,6 +1,6 @@
 /* HyDE (Gao, Ma, Lin, Callan, ACL 2023): dense search with the vector of passages that a writer makes up for the
- * question. v = (f(q) + f(d_1) + ... + f(d_n)) / (n + 1), their equation 8; unit length again, as the index's vectors are.
- * Reading: n = 1, one passage a question (the authors' code draws 8, at the same temperature).
+ * question. v = (f(q) + f(d_1) + ... + f(d_n)) / (n + 1), their equation 8; unit length again, as the index's vectors
+ * are. Reading: n = 1, one passage a question (the authors' code draws 8, at the same temperature).
  */
 #include <math.h>
 

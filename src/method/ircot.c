@@ -1,6 +1,6 @@
-/* IRCoT (Trivedi, Balasubramanian, Khot, Sabharwal, ACL 2023): search with the question, let the writer think one sentence
- * about it and what was found, search with that sentence. Two steps of five nodes, as FastInsight compares with it.
- * What a step finds again counts once.
+/* IRCoT (Trivedi, Balasubramanian, Khot, Sabharwal, ACL 2023): search with the question, let the writer think one
+ * sentence about it and what was found, search with that sentence. Two steps of five nodes, as FastInsight compares
+ * with it. What a step finds again counts once.
  */
 #include "method/first.h"
 #include "method/methods.h"

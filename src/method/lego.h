@@ -1,5 +1,5 @@
-/* LEGO-GraphRAG's modules (its Table 1): a subgraph is extracted around where the question starts, and paths are retrieved
- * from it. Private to src/method; lego.c composes them.
+/* LEGO-GraphRAG's modules (its Table 1): a subgraph is extracted around where the question starts, and paths are
+ * retrieved from it. Private to src/method; lego.c composes them.
  */
 #ifndef QP_METHOD_LEGO_H
 #define QP_METHOD_LEGO_H

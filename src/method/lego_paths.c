@@ -1,5 +1,5 @@
-/* Path retrieval: shortest paths, all simple paths, simple paths scored once (OSAR), beam search (ISAR); judged by a semantic
- * model or by the writer, with what the paper tried on top of each. */
+/* Path retrieval: shortest paths, all simple paths, simple paths scored once (OSAR), beam search (ISAR); judged by a
+ * semantic model or by the writer, with what the paper tried on top of each. */
 #include <math.h>
 
 #include "op/choose.h"
@@ -85,8 +85,8 @@ static bool enough(qp_query *q, const qp_hit *path, uint32_t n)
     return text && qp_agrees(q, NULL, "lego-enough.txt", text, n);
 }
 
-/* A round's extensions: the embedder may thin them out, the writer chooses, the embedder may fill up. What was dropped gets
- * -INFINITY. */
+/* A round's extensions: the embedder may thin them out, the writer chooses, the embedder may fill up. What was dropped
+ * gets -INFINITY. */
 static bool judge_by_writer(qp_query *q, void *ctx, const qp_hit *path, uint32_t n, float *score)
 {
     const writer_judge *w = ctx;

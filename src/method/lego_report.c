@@ -1,5 +1,5 @@
-/* The sixteenth instance: Microsoft's GraphRAG. Leiden communities of the graph, and the writer's report on the smallest one that
- * holds an entity the question starts from (methods.md, 4), added to what the paths say. */
+/* The sixteenth instance: Microsoft's GraphRAG. Leiden communities of the graph, and the writer's report on the
+ * smallest one that holds an entity the question starts from (methods.md, 4), added to what the paths say. */
 #include "graph/leiden.h"
 
 #include "method/lego.h"

@@ -1,6 +1,6 @@
 /* LightRAG (Guo, Xia, Yu, Ao, Huang, EMNLP 2025): the question's details find entities, its themes find relations; the
- * graph adds the relations of those and the entities of these, and both lead to passages. Defaults and rankings are those
- * of the authors' code when the paper appeared (1.0); `rank` and `pick` choose those of 1.4.
+ * graph adds the relations of those and the entities of these, and both lead to passages. Defaults and rankings are
+ * those of the authors' code when the paper appeared (1.0); `rank` and `pick` choose those of 1.4.
  */
 #include "method/first.h"
 #include "method/methods.h"

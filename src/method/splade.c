@@ -1,4 +1,5 @@
-/* Learned sparse search: terms weighted by a model (SPLADE, Formal et al. 2021), where the index has been made with one. */
+/* Learned sparse search: terms weighted by a model (SPLADE, Formal et al. 2021), where the index has been made with
+ * one. */
 #include "method/first.h"
 #include "method/methods.h"
 

@@ -1,8 +1,8 @@
-/* Think-on-Graph (Sun et al., ICLR 2024): the writer walks the graph. In each round it chooses relations that lead on from
- * where its paths stand, then entities that they lead to, and says whether what it has is enough.
+/* Think-on-Graph (Sun et al., ICLR 2024): the writer walks the graph. In each round it chooses relations that lead on
+ * from where its paths stand, then entities that they lead to, and says whether what it has is enough.
  *
- * Reading: it walks within the PPR subgraph of the question's entities, as all of LEGO's modules do, not over all triples;
- * both choices are made under a grammar.
+ * Reading: it walks within the PPR subgraph of the question's entities, as all of LEGO's modules do, not over all
+ * triples; both choices are made under a grammar.
  */
 #include <math.h>
 

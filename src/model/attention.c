@@ -23,8 +23,8 @@ static void take_rows(const qp_tap *tap, const struct ggml_tensor *t)
         tap->out[k] /= (float)n;
 }
 
-/* ggml_backend_sched_eval_callback. A later tensor may bear the same name; the first is meant, and false ends the graph.
- * A text longer than a micro-batch comes in several: the last one's last row stays. */
+/* ggml_backend_sched_eval_callback. A later tensor may bear the same name; the first is meant, and false ends the
+ * graph. A text longer than a micro-batch comes in several: the last one's last row stays. */
 static bool see(struct ggml_tensor *t, bool ask, void *self)
 {
     qp_tap *tap = self;

@@ -1,4 +1,5 @@
-/* What qp_model.attend takes out of a running llama.cpp graph: the last layer's attention, before its output projection.
+/* What qp_model.attend takes out of a running llama.cpp graph: the last layer's attention, before its output
+ * projection.
  *
  * llama.cpp names that tensor "kqv_out-LAYER" in every family, and calls back as each tensor is computed. Nothing that
  * would follow (projection, feed-forward, logits) is computed.
@@ -22,8 +23,8 @@ typedef struct qp_tap { /* one a context, for as long as that lives */
  * floats, because halves would cost three digits. */
 void qp_tap_install(qp_tap *, const struct llama_model *, struct llama_context_params *);
 
-/* Looks at the model as it computes a token: how many heads, how wide, and does it see all of a text at once? QP_MODEL if
- * its last layer has no attention that could be read. */
+/* Looks at the model as it computes a token: how many heads, how wide, and does it see all of a text at once? QP_MODEL
+ * if its last layer has no attention that could be read. */
 qp_code qp_tap_probe(struct llama_model *, const char *path, qp_tap *found, qp_err *);
 
 #endif

@@ -1,5 +1,5 @@
-/* qp_model on our own encoder: embedders, cross-encoders, sparse encoders and attention heads of the BERT family. What a
- * file says of itself, and which calls its model has then. */
+/* qp_model on our own encoder: embedders, cross-encoders, sparse encoders and attention heads of the BERT family. What
+ * a file says of itself, and which calls its model has then. */
 #include <stdlib.h>
 
 #include "base/thread.h"

@@ -1,5 +1,5 @@
-/* What the files of our own encoders share: bert.c (opening), bert_batch.c (many sequences over the cores), bert_text.c (what
- * is made of a text), bert_pair.c (of a question and a text). Private to them. */
+/* What the files of our own encoders share: bert.c (opening), bert_batch.c (many sequences over the cores), bert_text.c
+ * (what is made of a text), bert_pair.c (of a question and a text). Private to them. */
 #ifndef QP_MODEL_BERT_MODEL_H
 #define QP_MODEL_BERT_MODEL_H
 

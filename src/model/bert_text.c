@@ -1,4 +1,5 @@
-/* What a BERT makes of a text by itself: a vector, vectors of spans or tokens, attention heads' outputs, learned terms. */
+/* What a BERT makes of a text by itself: a vector, vectors of spans or tokens, attention heads' outputs, learned
+ * terms. */
 #include <ctype.h>
 #include <stdlib.h>
 

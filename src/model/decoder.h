@@ -3,7 +3,8 @@
  *
  * Why not llama.cpp, which runs it as well: nothing is generated, so there is no cache to keep; many short texts share
  * each layer's weights; and weights and activations are floats, where llama.cpp rounds activations to 8 bits beside
- * weights of 4. Layers: x += O attend(rope(QKV norm(x))), x += D (silu(G norm(x)) * U norm(x)), norm by root mean square.
+ * weights of 4. Layers: x += O attend(rope(QKV norm(x))), x += D (silu(G norm(x)) * U norm(x)), norm by root mean
+ * square.
  */
 #ifndef QP_MODEL_DECODER_H
 #define QP_MODEL_DECODER_H

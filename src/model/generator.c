@@ -32,8 +32,8 @@ typedef struct draft { /* one call */
 } draft;
 
 /* ggml's threads spin while they wait for each other. One that finds no free core holds up all: on two cores with ten
- * other jobs an answer took 56 s with two threads and 2 s with one. So a call takes the cores that are idle as it begins,
- * by the kernel's count of runnable tasks, this one among them. */
+ * other jobs an answer took 56 s with two threads and 2 s with one. So a call takes the cores that are idle as it
+ * begins, by the kernel's count of runnable tasks, this one among them. */
 static int free_threads(int most)
 {
     unsigned running = 0;
@@ -191,8 +191,8 @@ static void drop_broken(draft *d)
     }
 }
 
-/* Bytes at the end of text that wait: half a character, and what may yet turn into a stop word, with that half or, should
- * it turn out broken and be taken out, without. */
+/* Bytes at the end of text that wait: half a character, and what may yet turn into a stop word, with that half or,
+ * should it turn out broken and be taken out, without. */
 static size_t held_back(const draft *d)
 {
     const size_t half = half_character(&d->text), whole = d->text.n - half;

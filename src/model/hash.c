@@ -2,11 +2,10 @@
  * and nothing of meaning, so it is lexical search in the clothes of a dense one.
  *
  * Embedding: each term adds +1 or -1 (one bit of its hash) at one of `dim` places (the rest of its hash); unit length.
- * Latent of (query, text), 16 wide: place 0..14: the share of the query's distinct terms that the text has, each counted
- * at a place by its hash; place 15: cosine of the two embeddings. Head: their sum. It is linear, so that a score of
- * mixed latents can be worked by hand.
- * Attention: 4 heads of 16, each made as an embedding of 16 is, by a hash of its own, and left at its length.
- * Vectors of tokens: a direction for each term, numbers drawn from its hash.
+ * Latent of (query, text), 16 wide: place 0..14: the share of the query's distinct terms that the text has, each
+ * counted at a place by its hash; place 15: cosine of the two embeddings. Head: their sum. It is linear, so that a
+ * score of mixed latents can be worked by hand. Attention: 4 heads of 16, each made as an embedding of 16 is, by a hash
+ * of its own, and left at its length. Vectors of tokens: a direction for each term, numbers drawn from its hash.
  * Learned terms: 30,000 of them, each word is one (by its hash) and weighs 1 + ln of how often it stands there.
  */
 #include <math.h>

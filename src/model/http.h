@@ -1,9 +1,9 @@
-/* Speaking HTTP with somebody else's models: one client for a service, used by any thread, with at most so many requests
- * under way. A request is tried again after what passes (a refused or reset connection, 408, 429, 5xx, a broken answer)
- * with growing jittered pauses, until its deadline; one to a server that is not there at all, for five seconds; one that
- * was answered (200), and no good answer came, four times in all. Where a server asks one request to wait (429,
- * Retry-After), the others wait as long before they begin. What comes back is foreign: capped in size, checked by the
- * caller.
+/* Speaking HTTP with somebody else's models: one client for a service, used by any thread, with at most so many
+ * requests under way. A request is tried again after what passes (a refused or reset connection, 408, 429, 5xx, a
+ * broken answer) with growing jittered pauses, until its deadline; one to a server that is not there at all, for five
+ * seconds; one that was answered (200), and no good answer came, four times in all. Where a server asks one request to
+ * wait (429, Retry-After), the others wait as long before they begin. What comes back is foreign: capped in size,
+ * checked by the caller.
  *
  * The environment sets, in seconds: QUIPU_HTTP_TIMEOUT, for one try (60); QUIPU_HTTP_DEADLINE, for all tries together
  * (180); and QUIPU_HTTP_CONCURRENCY, requests at a time (4).
@@ -16,8 +16,8 @@
 
 /* libcurl is set up, once for the process; false if it cannot be. */
 bool qp_http_ready(void);
-/* A pause before try number `attempt` + 1 (attempt = 1, 2, ...): doubling from `first` ms, at most `most` ms, jittered to
- * between half and all of that so that many clients do not come back together. */
+/* A pause before try number `attempt` + 1 (attempt = 1, 2, ...): doubling from `first` ms, at most `most` ms, jittered
+ * to between half and all of that so that many clients do not come back together. */
 double qp_http_pause(int attempt, double first, double most);
 
 typedef struct qp_http qp_http;

@@ -1,6 +1,6 @@
 /* Chat, always as a stream, so that stop, cancel and a stalled server are seen at once: OpenAI's server-sent events
- * ("data: {...}", ended by "data: [DONE]") and Ollama's JSON lines (ended by "done": true). A server that does not stream
- * may give its answer whole, on one line.
+ * ("data: {...}", ended by "data: [DONE]") and Ollama's JSON lines (ended by "done": true). A server that does not
+ * stream may give its answer whole, on one line.
  */
 #include "model/http_model.h"
 

@@ -1,4 +1,5 @@
-/* Embeddings (OpenAI, Jina, Ollama) and reranking (Jina, Cohere): texts in, as many vectors or scores out, or an error. */
+/* Embeddings (OpenAI, Jina, Ollama) and reranking (Jina, Cohere): texts in, as many vectors or scores out, or an
+ * error. */
 #include "model/http_model.h"
 
 #include <math.h>

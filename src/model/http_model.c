@@ -51,8 +51,9 @@ static void close_model(void *self)
     free(m);
 }
 
-/* A tokenizer far away cannot be asked a million times, so this is a bound for the usual subword vocabularies, on the high
- * side: a token for every four letters or digits begun, for each other sign, and for each character beyond ASCII. */
+/* A tokenizer far away cannot be asked a million times, so this is a bound for the usual subword vocabularies, on the
+ * high side: a token for every four letters or digits begun, for each other sign, and for each character beyond
+ * ASCII. */
 static qp_code count(void *self, const qp_str *text, uint32_t n, uint32_t *tokens, qp_err *err)
 {
     (void)self, (void)err;

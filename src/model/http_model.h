@@ -21,7 +21,8 @@ typedef struct qp_http_model {
 
 /* BASE/path, freed by the caller; null without memory. */
 char *qp_http_url(const qp_http_model *, const char *path);
-/* A text as a JSON string: foreign bytes made valid UTF-8, an empty text a space (services refuse it). In doc's memory. */
+/* A text as a JSON string: foreign bytes made valid UTF-8, an empty text a space (services refuse it). In doc's
+ * memory. */
 yyjson_mut_val *qp_http_text(yyjson_mut_doc *, qp_str);
 
 qp_code qp_http_embed(void *, qp_role, const qp_str *text, uint32_t n, float *out, qp_err *);

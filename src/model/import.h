@@ -1,6 +1,6 @@
-/* What the parts of an import share: from a checkpoint's folder (safetensors, config.json, a tokenizer) to one GGUF file
- * as llama.cpp's own converter lays it out (architecture "bert"; the same tensor names, tokens and keys), with these keys
- * beside them:
+/* What the parts of an import share: from a checkpoint's folder (safetensors, config.json, a tokenizer) to one GGUF
+ * file as llama.cpp's own converter lays it out (architecture "bert"; the same tensor names, tokens and keys), with
+ * these keys beside them:
  *   quipu.segments      u32   cross-encoders: 1 if the passage's tokens get segment 1, 0 if all are segment 0
  *   quipu.max_tokens    u32   the longest input it was trained for, special tokens counted
  *   quipu.tokens        str   "colbert" for late interaction; its projection is token_proj.weight
@@ -49,7 +49,8 @@ typedef struct qp_import_options {
     uint32_t max_tokens;                             /* 0: the same */
 } qp_import_options;
 
-/* A checkpoint (folder or .safetensors file) as GGUF at `path`, which is written beside its place and published whole. */
+/* A checkpoint (folder or .safetensors file) as GGUF at `path`, which is written beside its place and published
+ * whole. */
 qp_code qp_checkpoint_convert(const char *source, const char *path, const qp_import_options *, const qp_watch *,
                               qp_err *);
 

@@ -1,10 +1,10 @@
 /* Metadata keys of our own in a GGUF file: `quipu model import` writes them, the models read them.
  *
- * quipu.segments. BERT adds an embedding of the segment to each token. Cross-encoders were trained either with 0 for the
- * query and 1 for the passage (ms-marco-MiniLM and its like) or with 0 throughout (RoBERTa has no choice; ours). A file
- * does not say which, llama.cpp takes 0, and the wrong choice gives wrong scores in silence. So the key decides; without
- * it a cross-encoder is taken only where both choices are one: the file has a single segment row, or the two are equal.
- * quipu-rerank-v0, which is older than the key, is known by its name: 0.
+ * quipu.segments. BERT adds an embedding of the segment to each token. Cross-encoders were trained either with 0 for
+ * the query and 1 for the passage (ms-marco-MiniLM and its like) or with 0 throughout (RoBERTa has no choice; ours). A
+ * file does not say which, llama.cpp takes 0, and the wrong choice gives wrong scores in silence. So the key decides;
+ * without it a cross-encoder is taken only where both choices are one: the file has a single segment row, or the two
+ * are equal. quipu-rerank-v0, which is older than the key, is known by its name: 0.
  */
 #ifndef QP_MODEL_KEYS_H
 #define QP_MODEL_KEYS_H

@@ -16,8 +16,8 @@ typedef struct qp_part { /* a tensor "blk.LAYER.NAME.weight", and ".bias" if it 
     uint32_t rows;
 } qp_part;
 
-/* The parts one below the other; k columns. QP_MODEL if one is missing or of another shape; what was opened till then is
- * for qp_linear_close. */
+/* The parts one below the other; k columns. QP_MODEL if one is missing or of another shape; what was opened till then
+ * is for qp_linear_close. */
 qp_code qp_linear_open(qp_linear *, const qp_gguf *, const qp_kernels *, uint32_t layer, const qp_part *,
                        uint32_t parts, uint32_t k, qp_err *);
 void qp_linear_close(qp_linear *); /* takes a zeroed one */

@@ -1,5 +1,5 @@
-/* qp_model on llama.cpp: embedders, rerankers and attention heads of other families than BERT, and writers. One context per core, one
- * sequence per encode: attention over a batch of sequences is wasted work. */
+/* qp_model on llama.cpp: embedders, rerankers and attention heads of other families than BERT, and writers. One context
+ * per core, one sequence per encode: attention over a batch of sequences is wasted work. */
 #include "model/llama_model.h"
 
 #include <math.h>

@@ -30,7 +30,8 @@ static void cut(const qp_llama *m, qp_ids *ids)
         ids->at[most - 1] = last;
 }
 
-/* What is longer than its share of the context is cut before it is tokenised, so that a book costs no more than a page. */
+/* What is longer than its share of the context is cut before it is tokenised, so that a book costs no more than a
+ * page. */
 static qp_str slice_for(const qp_llama *m, qp_str text)
 {
     return qp_str_slice(text, 0, (size_t)m->model.max_tokens * 64);

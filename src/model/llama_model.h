@@ -1,4 +1,5 @@
-/* What llama.c (opening, embedding, attending, ranking), llama_input.c (its tokens), llama_attend.c (our own decoder) and generator.c (generating) share. */
+/* What llama.c (opening, embedding, attending, ranking), llama_input.c (its tokens), llama_attend.c (our own decoder)
+ * and generator.c (generating) share. */
 #ifndef QP_MODEL_LLAMA_MODEL_H
 #define QP_MODEL_LLAMA_MODEL_H
 
@@ -40,8 +41,8 @@ typedef struct qp_llama {
  * The tokens of text. special: read "<|im_start|>" and the like as what it spells; only for templates. */
 void qp_llama_tokens(const qp_llama *, qp_str text, bool add_special, bool special, qp_ids *);
 
-/* What a model embeds or attends to: prefix and text, with the tokens that open and close an input, cut to what the model
- * takes, never none. */
+/* What a model embeds or attends to: prefix and text, with the tokens that open and close an input, cut to what the
+ * model takes, never none. */
 void qp_llama_text(const qp_llama *, qp_str prefix, qp_str text, qp_ids *);
 
 /* A reranker's pair, never none; a template of the file's may make it longer than what the model takes. */

@@ -19,8 +19,8 @@ typedef enum qp_purpose {
 
 /* `name`: a registered name, a .gguf file, "hash" or "hash:DIM" (no weights; for tests and offline first steps),
  * "openai:MODEL@URL", "ollama:MODEL@URL", "jina:MODEL@URL", "cohere:MODEL@URL" (keys from the environment; "@URL" may
- * be left out for the provider's own), or null for the default of that purpose. QP_MODEL if it is missing, truncated, foreign, or cannot do what the purpose wants.
- * threads 0: one per core. */
+ * be left out for the provider's own), or null for the default of that purpose. QP_MODEL if it is missing, truncated,
+ * foreign, or cannot do what the purpose wants. threads 0: one per core. */
 qp_code qp_model_open(qp_purpose, const char *name, int threads, qp_model **, qp_err *);
 void qp_model_close(qp_model *); /* takes null */
 

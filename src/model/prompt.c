@@ -51,7 +51,8 @@ qp_code qp_prompt_tokens(const qp_llama *m, const qp_message *message, uint32_t 
         prompt.oom = true;
     else if (!template)
         join_plainly(n, &prompt);
-    /* A model that thinks aloud unless told not to (Qwen3) is told in its own template's words, spelled as in its source. */
+    /* A model that thinks aloud unless told not to (Qwen3) is told in its own template's words, spelled as in its
+     * source. */
     if (template && strstr(template, "<think>\\n\\n</think>\\n\\n"))
         qp_buf_text(&prompt, "<think>\n\n</think>\n\n");
     if (prompt.oom) {

@@ -1,5 +1,5 @@
-/* Fetching a model: what the kinds of source share. A source's files are laid into a folder of their own, each whole and
- * verified before it gets its name there; a download under way is FILE.part, and goes on where it stood.
+/* Fetching a model: what the kinds of source share. A source's files are laid into a folder of their own, each whole
+ * and verified before it gets its name there; a download under way is FILE.part, and goes on where it stood.
  */
 #ifndef QP_MODEL_PULL_H
 #define QP_MODEL_PULL_H

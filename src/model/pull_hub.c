@@ -1,5 +1,5 @@
-/* Files of a model hub: BASE/OWNER/REPOSITORY/resolve/REVISION/PATH, which redirects to where the bytes lie. Of large files
- * the hub's answer names the SHA-256 in X-Linked-ETag.
+/* Files of a model hub: BASE/OWNER/REPOSITORY/resolve/REVISION/PATH, which redirects to where the bytes lie. Of large
+ * files the hub's answer names the SHA-256 in X-Linked-ETag.
  */
 #include "model/pull.h"
 

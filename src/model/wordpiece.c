@@ -168,7 +168,8 @@ static void add_to_word(run *r, int32_t c)
 /* ---- characters: the classes of HF tokenizers' BertNormalizer and BertPreTokenizer ---- */
 
 /* HF tokenizers know the categories of Unicode 8: marks and punctuation of later scripts are letters to them. These are
- * the ranges where utf8proc knows better (found by asking both about every code point, tests/reference/wordpiece.py). */
+ * the ranges where utf8proc knows better (found by asking both about every code point,
+ * tests/reference/wordpiece.py). */
 static const int32_t later[][2] = {
     {0x61d, 0x61d},     {0x7fd, 0x7fd},     {0x890, 0x891},     {0x898, 0x89f},     {0x8ca, 0x8e2},
     {0x9fd, 0x9fe},     {0xa76, 0xa76},     {0xafa, 0xaff},     {0xb55, 0xb55},     {0xc04, 0xc04},

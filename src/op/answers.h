@@ -4,9 +4,9 @@
 
 #include "op/op.h"
 
-/* Candidates for an answer, best first, in the query's arena. Of paths: their ends, first those that are reached by the same
- * relations as the best path's, from the same start (*predicted of them: what one would answer), then the others. Of a
- * method without paths: its nodes, the first predicted. Never a node that the question started from. */
+/* Candidates for an answer, best first, in the query's arena. Of paths: their ends, first those that are reached by the
+ * same relations as the best path's, from the same start (*predicted of them: what one would answer), then the others.
+ * Of a method without paths: its nodes, the first predicted. Never a node that the question started from. */
 qp_list qp_path_answers(qp_query *, qp_set found, uint32_t *predicted);
 
 /* The nodes of paths by first appearance, each once, at most `top`. */

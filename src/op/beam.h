@@ -4,8 +4,8 @@
 
 #include "op/op.h"
 
-/* Scores n paths, told by their last hits: higher is better, -INFINITY drops one. False ends the search: after an error, or
- * because what was found is enough. */
+/* Scores n paths, told by their last hits: higher is better, -INFINITY drops one. False ends the search: after an
+ * error, or because what was found is enough. */
 typedef bool (*qp_path_judge)(qp_query *, void *ctx, const qp_hit *path, uint32_t n, float *score);
 
 typedef struct qp_beam_how {

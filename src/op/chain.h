@@ -1,5 +1,5 @@
-/* The random walk that a query's walk means, over the whole graph: made once for a view that keeps things, else for each
- * who asks. */
+/* The random walk that a query's walk means, over the whole graph: made once for a view that keeps things, else for
+ * each who asks. */
 #ifndef QP_OP_CHAIN_H
 #define QP_OP_CHAIN_H
 
@@ -23,8 +23,8 @@ void qp_walked_done(qp_walked *);
 qp_ppr_space *qp_walked_space(qp_query *, const qp_walked *);
 void qp_walked_give(const qp_walked *, qp_ppr_space *); /* takes null */
 
-/* The communities that the index keeps. False after an error; n is 0 where there are none, or the walk is not of all edges,
- * both ways, of which they were made. */
+/* The communities that the index keeps. False after an error; n is 0 where there are none, or the walk is not of all
+ * edges, both ways, of which they were made. */
 bool qp_query_parts(qp_query *, qp_walk, qp_partition *);
 
 /* Scored nodes as a list, without those the query does not allow. */

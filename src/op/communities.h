@@ -1,8 +1,8 @@
-/* The communities of a query's graph, and what is reported of each (GraphRAG): made once for a view that keeps things, else for
- * each who asks.
+/* The communities of a query's graph, and what is reported of each (GraphRAG): made once for a view that keeps things,
+ * else for each who asks.
  *
- * Entities alone, where there are any; edges of the query's walk, both ways. A report without a writer is drawn from the graph:
- * the community's best joined entities, and those of its relations whose ends are joined best.
+ * Entities alone, where there are any; edges of the query's walk, both ways. A report without a writer is drawn from
+ * the graph: the community's best joined entities, and those of its relations whose ends are joined best.
  */
 #ifndef QP_OP_COMMUNITIES_H
 #define QP_OP_COMMUNITIES_H

@@ -1,5 +1,5 @@
-/* O_vs: the inner product of concatenated vectors, a dense one and one over terms: the sum of both products. Exact over the
- * best of either ranking, whose other score is looked up. */
+/* O_vs: the inner product of concatenated vectors, a dense one and one over terms: the sum of both products. Exact over
+ * the best of either ranking, whose other score is looked up. */
 #include "op/ops.h"
 
 typedef struct concat_opt {

@@ -1,13 +1,13 @@
 /* The contextual citation graph among a question's candidates (CG-RAG, 4.2.2).
  *
- * It is made here and not when a document is indexed: only what is near the question is looked at, n and the sparse signal
- * stay options of the question, and other methods walk the edges that their papers define. In an index of one chunk a
- * document, and where the cited one has at most n, there is nothing to rank and it costs nothing.
+ * It is made here and not when a document is indexed: only what is near the question is looked at, n and the sparse
+ * signal stay options of the question, and other methods walk the edges that their papers define. In an index of one
+ * chunk a document, and where the cited one has at most n, there is nothing to rank and it costs nothing.
  *
  * Readings. An edge from a document to the first chunk of another is a citation of that document; one to a later chunk
- * names that chunk, and stays. r_ij: tf-idf or BM25 with c_i as the question, and the inner product, each scaled to 0..1
- * over the cited document's chunks, added. N(i) holds both ends; `in`: those that eq. 2's arrows lead to i from, which
- * are what i cites or refers to, and the chunk before it.
+ * names that chunk, and stays. r_ij: tf-idf or BM25 with c_i as the question, and the inner product, each scaled to
+ * 0..1 over the cited document's chunks, added. N(i) holds both ends; `in`: those that eq. 2's arrows lead to i from,
+ * which are what i cites or refers to, and the chunk before it.
  */
 #include <stdlib.h>
 
@@ -277,7 +277,8 @@ static bool lay_out(builder *b, qp_context *c)
     return true;
 }
 
-/* The sparse signal over the largest among the candidates; where no candidate has a term of the question, all count alike. */
+/* The sparse signal over the largest among the candidates; where no candidate has a term of the question, all count
+ * alike. */
 static bool weigh(builder *b, qp_context *c)
 {
     qp_query *q = b->q;

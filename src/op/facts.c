@@ -1,8 +1,8 @@
 /* The facts nearest to the question.
  *
- * Where the index keeps vectors of triples they are searched. Where it does not (-o triples=no, or too many of them), the
- * facts at the entities nearest to the question are scored by the mean of head, relation and tail: nothing is embedded, and
- * a fact whose entities are both far is not found.
+ * Where the index keeps vectors of triples they are searched. Where it does not (-o triples=no, or too many of them),
+ * the facts at the entities nearest to the question are scored by the mean of head, relation and tail: nothing is
+ * embedded, and a fact whose entities are both far is not found.
  */
 #include "base/vector.h"
 #include "op/ops.h"

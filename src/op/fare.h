@@ -1,8 +1,10 @@
-/* What the edges of a query's graph cost it, as src/graph/mcmi reads them: c = (1 - cos(q, fact)) / 2 (AGRAG, equation 13).
+/* What the edges of a query's graph cost it, as src/graph/mcmi reads them: c = (1 - cos(q, fact)) / 2 (AGRAG, equation
+ * 13).
  *
- * The fact of a relation is "head -> relation -> tail", of an edge between a passage and an entity the passage, of one between two
- * entities that mean the same, or between two passages, the mean of both vectors, unit length again; or, where it is so
- * asked, the text of each. Vectors are those of the index; where it keeps none of triples, a relation is the mean of its ends, too.
+ * The fact of a relation is "head -> relation -> tail", of an edge between a passage and an entity the passage, of one
+ * between two entities that mean the same, or between two passages, the mean of both vectors, unit length again; or,
+ * where it is so asked, the text of each. Vectors are those of the index; where it keeps none of triples, a relation is
+ * the mean of its ends, too.
  */
 #ifndef QP_OP_FARE_H
 #define QP_OP_FARE_H

@@ -1,10 +1,10 @@
 /* PathRAG's flow: paths between nodes, by the resource that reaches the nodes on them.
  *
- * From each node of the set, S = 1 of it flows outward, a hop at a time. A node hands alpha of what it holds to its neighbours, to
- * all alike, and is given its own once, by the hop before it; one that would hand less than theta to each hands nothing. So a
- * start reaches at most 1 / ((1 - alpha) theta) nodes, whatever the size of the graph. A path goes where the flow goes, and is
- * worth the sum of S over its nodes, by its edges. All paths to a node are of one length, so the best k of them are the best k
- * of those that came before, and one step more.
+ * From each node of the set, S = 1 of it flows outward, a hop at a time. A node hands alpha of what it holds to its
+ * neighbours, to all alike, and is given its own once, by the hop before it; one that would hand less than theta to
+ * each hands nothing. So a start reaches at most 1 / ((1 - alpha) theta) nodes, whatever the size of the graph. A path
+ * goes where the flow goes, and is worth the sum of S over its nodes, by its edges. All paths to a node are of one
+ * length, so the best k of them are the best k of those that came before, and one step more.
  */
 #include "op/idmap.h"
 #include "op/ops.h"
@@ -102,7 +102,8 @@ static bool go_on(flow *f, uint32_t from, const qp_row *row)
     return true;
 }
 
-/* The nodes from..to-1 of one hop hand on: first all they have, so that each of the next has its own, then their paths. */
+/* The nodes from..to-1 of one hop hand on: first all they have, so that each of the next has its own, then their
+ * paths. */
 static bool hand_on(flow *f, uint32_t from, uint32_t to)
 {
     qp_query *q = f->q;

@@ -68,7 +68,8 @@ static qp_str key_of(smoothing *s, uint32_t i, uint32_t n)
     return qp_buf_view(&s->key);
 }
 
-/* Row i of H' (lines 4 to 6): W_ij = A_ij / deg(n_j)^scale, scale 1 being the paper's, P = W with rows summing to 1, H' = (1 - alpha) H + alpha P H. */
+/* Row i of H' (lines 4 to 6): W_ij = A_ij / deg(n_j)^scale, scale 1 being the paper's, P = W with rows summing to 1, H'
+ * = (1 - alpha) H + alpha P H. */
 static void smooth(const smoothing *s, uint32_t i, uint32_t n, double *sum, float *out)
 {
     double total = 0;

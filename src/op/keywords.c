@@ -7,7 +7,8 @@ static const char grammar[] = "root ::= \"high: \" words \"\\nlow: \" words\n"
                               "words ::= word (\", \" word){0,9}\n"
                               "word ::= [^,:\\n] [^,\\n]{0,59}\n";
 
-/* What stands behind the label on the line that begins with it; a writer without grammars may write other lines, too. */
+/* What stands behind the label on the line that begins with it; a writer without grammars may write other lines,
+ * too. */
 static qp_str level(qp_str said, qp_str label, qp_str otherwise)
 {
     for (qp_str rest = said; rest.at && rest.n;) {

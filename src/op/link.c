@@ -1,8 +1,9 @@
 /* Where a question starts: the entities it names, as nodes.
  *
- * Given names (`entities` of a query) are looked up as they stand, then without regard to case and punctuation, by words.
- * Where none are given, the names that stand in the question itself are taken, the longest first, words used once; and where
- * there are none, the entities that words and meaning find, as far as they score `threshold` of the best.
+ * Given names (`entities` of a query) are looked up as they stand, then without regard to case and punctuation, by
+ * words. Where none are given, the names that stand in the question itself are taken, the longest first, words used
+ * once; and where there are none, the entities that words and meaning find, as far as they score `threshold` of the
+ * best.
  */
 #include <ctype.h>
 
@@ -146,7 +147,8 @@ static uint32_t cut_words(qp_str text, word *words, uint32_t most)
     return n;
 }
 
-/* The entity that the words name, as they stand or in the small letters that a graph out of texts keeps its names in. */
+/* The entity that the words name, as they stand or in the small letters that a graph out of texts keeps its names
+ * in. */
 static qp_id named(qp_query *q, qp_str words)
 {
     char folded[1024];

@@ -3,8 +3,8 @@
 
 #include "op/op.h"
 
-/* Sorting happens on 64-bit keys: score (best first, NaN last) above id, so that one comparison of whole numbers decides,
- * ties included. */
+/* Sorting happens on 64-bit keys: score (best first, NaN last) above id, so that one comparison of whole numbers
+ * decides, ties included. */
 typedef struct entry {
     uint64_t key;
     uint32_t at;

@@ -36,8 +36,9 @@ qp_memo *qp_memo_new(void); /* null without memory */
 void qp_memo_free(qp_memo *);
 void qp_memo_clear(qp_memo *); /* for another view or ranker, or to measure from nothing */
 
-/* The ranker's latents, width floats each; they live until the memo is cleared or asked about another text. Counts passes into q->model_passes. A ranker
- * that gives only scores fails here with QP_MODEL; qp_query_rank works with both. */
+/* The ranker's latents, width floats each; they live until the memo is cleared or asked about another text. Counts
+ * passes into q->model_passes. A ranker that gives only scores fails here with QP_MODEL; qp_query_rank works with
+ * both. */
 const float *const *qp_query_latents(qp_query *, const qp_id *, uint32_t n);
 /* The ranker's scores. */
 const float *qp_query_rank(qp_query *, const qp_id *, uint32_t n);
@@ -101,8 +102,8 @@ static inline qp_set qp_set_of(qp_list nodes)
 }
 
 /* ---- user pipelines (YAML) ---- */
-/* Loads and checks a pipeline; it is an operator like any other, freed with qp_pipeline_free. `more`: what a step may name
- * beside the operators (the methods, a layer above), ending with null. */
+/* Loads and checks a pipeline; it is an operator like any other, freed with qp_pipeline_free. `more`: what a step may
+ * name beside the operators (the methods, a layer above), ending with null. */
 qp_code qp_pipeline_load(const char *path, const qp_op *const *more, const qp_op **, qp_err *);
 void qp_pipeline_free(const qp_op *);
 qp_set qp_pipeline_run(qp_query *, const qp_op *, const qp_set *in, int n_in, const void *opt); /* for the door */

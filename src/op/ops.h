@@ -99,8 +99,8 @@ unsigned qp_summarise_asks(const void *opt); /* of options that begin with these
             offsetof(type, in chunks), "true", 0, 0, NULL                                                              \
     }
 
-/* The scores that an index gives to these nodes, whatever their rank in it, the best first; nodes that it gives none are
- * left out. */
+/* The scores that an index gives to these nodes, whatever their rank in it, the best first; nodes that it gives none
+ * are left out. */
 qp_set qp_search_among(qp_query *, const char *index, qp_list of);
 
 /* The entities named in these lines, a name each, in their order; 64 at most. What names none is left out. */

@@ -4,11 +4,11 @@
 
 #include "op/op.h"
 
-/* Edges of the query's walk with an end in the list, each once, in the order of the list; scores 0. Ends that may not be
- * returned do not count. In the query's arena; empty after an error. */
+/* Edges of the query's walk with an end in the list, each once, in the order of the list; scores 0. Ends that may not
+ * be returned do not count. In the query's arena; empty after an error. */
 qp_list qp_star(qp_query *, qp_list nodes);
-/* The k with the largest scores above 0, with those scores; equals in the order they have. score: one for each edge, or null
- * after an error. */
+/* The k with the largest scores above 0, with those scores; equals in the order they have. score: one for each edge, or
+ * null after an error. */
 qp_list qp_star_best(qp_query *, qp_list edges, const float *score, uint32_t k);
 
 #endif

@@ -22,8 +22,8 @@ uint32_t qp_sub_place(const qp_sub *s, qp_id id)
     return at ? (uint32_t)(at - s->node) : QP_NO_PLACE;
 }
 
-/* Both ends' rows out of the edges, which rise: each edge goes to the lists of both its ends, and read again list by list,
- * a node's neighbours come in order. */
+/* Both ends' rows out of the edges, which rise: each edge goes to the lists of both its ends, and read again list by
+ * list, a node's neighbours come in order. */
 static bool lay_out(qp_query *q, qp_sub *s, const qp_id *ids, const qp_link *link, uint32_t m)
 {
     uint64_t *start = qp_new(q->mem, uint64_t, (size_t)s->n + 1), *at = qp_new(q->mem, uint64_t, (size_t)s->n + 1);

@@ -16,8 +16,8 @@ typedef struct qp_sub {
 
 #define QP_NO_PLACE UINT32_MAX
 
-/* If the set has edges, they are the graph (the set's nodes are in it too); else all edges of the walk between its nodes.
- * False after an error. */
+/* If the set has edges, they are the graph (the set's nodes are in it too); else all edges of the walk between its
+ * nodes. False after an error. */
 bool qp_sub_make(qp_query *, qp_set, qp_walk, qp_sub *);
 uint32_t qp_sub_place(const qp_sub *, qp_id); /* QP_NO_PLACE: not in it */
 /* The edges of it, rising, each once, as hits; nodes as hits too. Scores 0. */

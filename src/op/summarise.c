@@ -1,5 +1,6 @@
-/* Contextual summaries: what each hit and its neighbours say of the question, by a writer, or by their nearest sentences
- * (CG-RAG, 4.4, equation 19). The set goes through as it is; the summaries are kept with the query, for the answer. */
+/* Contextual summaries: what each hit and its neighbours say of the question, by a writer, or by their nearest
+ * sentences (CG-RAG, 4.4, equation 19). The set goes through as it is; the summaries are kept with the query, for the
+ * answer. */
 #include <stdlib.h>
 
 #include "base/vector.h"

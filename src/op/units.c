@@ -58,8 +58,8 @@ static unit *unit_of(units *u, uint32_t order, qp_hit hit, bool *added)
     return &u->unit[*place];
 }
 
-/* Edges between entities and passages are one type among perhaps too many to be walked apart: all are walked, and passages
- * come first in a row. */
+/* Edges between entities and passages are one type among perhaps too many to be walked apart: all are walked, and
+ * passages come first in a row. */
 static const qp_walk across = {UINT64_MAX, QP_BOTH, true};
 
 static uint32_t shared(const qp_id *a, uint32_t n, const qp_id *b, uint32_t m)
@@ -122,7 +122,8 @@ static bool by_entities(units *u, qp_list nodes, bool all)
     return count_relations(u, nodes, ids, &in, all);
 }
 
-/* The index does not keep where a relation was read: what holds both its ends is taken, the nearest to the question first. */
+/* The index does not keep where a relation was read: what holds both its ends is taken, the nearest to the question
+ * first. */
 static bool by_relations(units *u, qp_list edges)
 {
     qp_query *q = u->q;

@@ -162,8 +162,8 @@ static qp_list count(qp_query *q, const qp_vote_opt *o, const ballot *b, bool no
     return qp_list_sorted(q, hit, n, (uint32_t)o->k);
 }
 
-/* Edges of one relation are equals, so the heads vote for relations, and of those the edges at voted nodes are meant: by the
- * relation's votes, then by the node's. */
+/* Edges of one relation are equals, so the heads vote for relations, and of those the edges at voted nodes are meant:
+ * by the relation's votes, then by the node's. */
 static qp_list edges_of(qp_query *q, qp_list relations, qp_list nodes, uint32_t k)
 {
     const qp_list at = qp_star(q, nodes);

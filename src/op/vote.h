@@ -1,5 +1,5 @@
-/* What the attention heads say (GEAR, section 3): how much each counts, what they vote for, how near a node or an edge is to
- * the question in all of them.
+/* What the attention heads say (GEAR, section 3): how much each counts, what they vote for, how near a node or an edge
+ * is to the question in all of them.
  */
 #ifndef QP_OP_VOTE_H
 #define QP_OP_VOTE_H

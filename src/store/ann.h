@@ -21,14 +21,14 @@ typedef struct qp_ann { /* as in the sections QP_S_ANN_* */
 extern "C" {
 #endif
 
-/* Two indices in one, which do not link to each other: nodes below `middle` (passages), and those from it to n (entities);
- * of each only if it has `least` nodes. Nodes of scale 0 have no vector and are left out. */
+/* Two indices in one, which do not link to each other: nodes below `middle` (passages), and those from it to n
+ * (entities); of each only if it has `least` nodes. Nodes of scale 0 have no vector and are left out. */
 qp_code qp_ann_build(const int8_t *codes, const float *scales, uint32_t middle, uint32_t n, uint32_t least,
                      uint32_t dim, volatile const int *cancel, qp_ann *, qp_err *);
 void qp_ann_free(qp_ann *);
 
-/* Of each node of [from, to), itself among them, the k that such an index finds nearest, in no order: near[(v - from) k + i],
- * filled up with UINT32_MAX. Nothing of the index is kept. */
+/* Of each node of [from, to), itself among them, the k that such an index finds nearest, in no order: near[(v - from) k
+ * + i], filled up with UINT32_MAX. Nothing of the index is kept. */
 qp_code qp_ann_near(const int8_t *codes, const float *scales, uint32_t from, uint32_t to, uint32_t dim, uint32_t k,
                     volatile const int *cancel, uint32_t *near, qp_err *);
 

@@ -213,7 +213,8 @@ static qp_code check_ann(const qp_snapshot *s, qp_err *err)
 }
 
 /* A term's blocks, with the lengths of the nodes (null: those of a learned term, which has none), and its tfs added to
- * `words` of each node (null: nowhere), and those below `entity` are counted. Null if all is well, else what is wrong. */
+ * `words` of each node (null: nowhere), and those below `entity` are counted. Null if all is well, else what is
+ * wrong. */
 static const char *check_term(const qp_postings *p, uint64_t first, uint32_t df, const uint32_t *length,
                               uint32_t *words, uint32_t entity, uint32_t *passages)
 {

@@ -1,5 +1,5 @@
-/* From the truth into a maker: what a snapshot is made of, in the maker's order. gather.c brings documents, entities and
- * edges, gather_made.c what models made of their texts. Private to publishing. */
+/* From the truth into a maker: what a snapshot is made of, in the maker's order. gather.c brings documents, entities
+ * and edges, gather_made.c what models made of their texts. Private to publishing. */
 #ifndef QP_STORE_GATHER_H
 #define QP_STORE_GATHER_H
 

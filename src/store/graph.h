@@ -20,11 +20,11 @@ qp_code qp_graph_triple(qp_graph_put *, uint32_t head, uint32_t relation, uint32
                         qp_err *);
 /* Of a graph drawn from the index's own texts: the entity stands in this chunk. After all triples, in any order. */
 qp_code qp_graph_mention(qp_graph_put *, uint32_t entity, int64_t document, uint32_t chunk, qp_err *);
-/* A text of the graph (an entity, a relation, a triple as text) has its vector from here, not from a model that reads it:
- * bytes [from, to) of what the passage of that digest is found by. The first place that a text is given counts. */
+/* A text of the graph (an entity, a relation, a triple as text) has its vector from here, not from a model that reads
+ * it: bytes [from, to) of what the passage of that digest is found by. The first place that a text is given counts. */
 qp_code qp_graph_place(qp_graph_put *, qp_str text, qp_str passage, uint32_t from, uint32_t to, qp_err *);
-/* The source itself says that an entity stands in a document, by their name and key; whether they are there is looked at when
- * mentions are drawn. Any time between begin and end; once or more. */
+/* The source itself says that an entity stands in a document, by their name and key; whether they are there is looked
+ * at when mentions are drawn. Any time between begin and end; once or more. */
 qp_code qp_graph_provenance(qp_graph_put *, qp_str entity, qp_str document, qp_err *);
 /* Commits if code is QP_OK, else everything is as before; frees it, and gives code or its own error back. */
 qp_code qp_graph_end(qp_graph_put *, qp_code code, qp_err *);
@@ -32,8 +32,8 @@ qp_code qp_graph_end(qp_graph_put *, qp_code code, qp_err *);
 /* Graphs of `source` and of files below it (source/...) whose own sources are not among `seen`; *n of them removed. */
 qp_code qp_store_graph_prune(qp_store *, qp_str source, const qp_str *seen, size_t n_seen, uint64_t *n, qp_err *);
 
-/* Where sources place entities, over all graphs: each chunk of each document that is there, in order of name, document and
- * chunk; document 0: one that is not there. The name lives for the call. */
+/* Where sources place entities, over all graphs: each chunk of each document that is there, in order of name, document
+ * and chunk; document 0: one that is not there. The name lives for the call. */
 qp_code qp_store_provenance(qp_store *,
                             qp_code (*)(void *ctx, qp_str entity, int64_t document, uint32_t chunk, qp_err *),
                             void *ctx, qp_err *);

@@ -1,6 +1,6 @@
 /* All graphs of the truth as one: entities in order of (scope, name), each once, whichever graphs have it; then their
- * edges. In memory are a piece of each graph and, where there are several, four bytes an entity. One thread; the store must
- * not be written meanwhile.
+ * edges. In memory are a piece of each graph and, where there are several, four bytes an entity. One thread; the store
+ * must not be written meanwhile.
  */
 #ifndef QP_STORE_GRAPH_MERGE_H
 #define QP_STORE_GRAPH_MERGE_H

@@ -1,5 +1,5 @@
-/* Attention heads: cosines of one head's outputs, nodes from their codes, edges from their types. A code's scale times its
- * length is the output's norm. */
+/* Attention heads: cosines of one head's outputs, nodes from their codes, edges from their types. A code's scale times
+ * its length is the output's norm. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -55,7 +55,8 @@ static void search_nodes(const qp_snapshot *s, qp_range r, const qp_probe *p, co
     }
 }
 
-/* An edge is worth what its type is: the first that may be walked stands for its type, or equals would crowd out the rest. */
+/* An edge is worth what its type is: the first that may be walked stands for its type, or equals would crowd out the
+ * rest. */
 static qp_code search_edges(const qp_snapshot *s, const qp_probe *p, qp_best *best, qp_arena *a, qp_err *err)
 {
     size_t width = (size_t)s->heads * s->head_dim;

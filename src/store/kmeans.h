@@ -1,5 +1,5 @@
-/* Centroids of unit vectors by k-means over their int8 codes. Nearest is by whole numbers, starting points are taken at even
- * steps and sums run in order: the same vectors give the same centroids, however many threads there are.
+/* Centroids of unit vectors by k-means over their int8 codes. Nearest is by whole numbers, starting points are taken at
+ * even steps and sums run in order: the same vectors give the same centroids, however many threads there are.
  */
 #ifndef QP_STORE_KMEANS_H
 #define QP_STORE_KMEANS_H

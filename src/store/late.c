@@ -1,7 +1,7 @@
-/* Late interaction: passages by MaxSim over vectors of tokens that are kept in a few bits, searched as PLAID does (Santhanam,
- * Khattab, Potts, Zaharia, CIKM 2022, 4): passages that have a token at one of the centroids nearest to the question's tokens are
- * scored by their centroids alone, first by those that are near to any of the question's tokens, the best of them by all of theirs;
- * a quarter of those are unpacked and scored exactly.
+/* Late interaction: passages by MaxSim over vectors of tokens that are kept in a few bits, searched as PLAID does
+ * (Santhanam, Khattab, Potts, Zaharia, CIKM 2022, 4): passages that have a token at one of the centroids nearest to the
+ * question's tokens are scored by their centroids alone, first by those that are near to any of the question's tokens,
+ * the best of them by all of theirs; a quarter of those are unpacked and scored exactly.
  */
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* The bytes of a snapshot file. Little endian, no pointers, every section on a 64-byte boundary, zeros between.
  *
- * A file is head, table of contents (one entry for each kind, in this order, empty sections too), sections. Every number
- * below is somebody else's until it was checked; see mapped.h for what is checked when.
+ * A file is head, table of contents (one entry for each kind, in this order, empty sections too), sections. Every
+ * number below is somebody else's until it was checked; see mapped.h for what is checked when.
  */
 #ifndef QP_STORE_LAYOUT_H
 #define QP_STORE_LAYOUT_H

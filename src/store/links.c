@@ -131,7 +131,8 @@ static qp_code read_log(qp_links_reading *r, struct link *out, qp_err *err)
     return code;
 }
 
-/* A record: from, to, type, weight (the largest first: it stays), the text's place in byte order; then the link itself. */
+/* A record: from, to, type, weight (the largest first: it stays), the text's place in byte order; then the link
+ * itself. */
 enum { KEY = 20 };
 
 static uint32_t falling(float weight)

@@ -26,8 +26,8 @@ typedef struct qp_links_how {
     volatile const int *cancel; /* or null */
 } qp_links_how;
 /* Reads info->entity and info->synonyms. Writes TYPES, EDGE_*, SAID*, OUT, IN, IN_EDGE, BOTH, BOTH_NODE, and adds to
- * STRINGS aside; edges that repeat (from, to, type) become one with the largest weight and all texts, each once, parted by
- * line breaks. QP_STOPPED: cancelled. */
+ * STRINGS aside; edges that repeat (from, to, type) become one with the largest weight and all texts, each once, parted
+ * by line breaks. QP_STOPPED: cancelled. */
 qp_code qp_links_write(qp_links *, const qp_links_how *, qp_writer *, qp_info *, qp_err *);
 /* Once written, until the writer is closed: the edges in their order, types by the places of their names. */
 qp_str qp_links_type(const qp_links *, uint32_t type);

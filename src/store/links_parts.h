@@ -1,5 +1,5 @@
-/* What the files of edges in the making share: links.c takes them and puts them in order, links_write.c writes them. Private to
- * them. */
+/* What the files of edges in the making share: links.c takes them and puts them in order, links_write.c writes them.
+ * Private to them. */
 #ifndef QP_STORE_LINKS_PARTS_H
 #define QP_STORE_LINKS_PARTS_H
 

@@ -1,8 +1,8 @@
 /* A snapshot in the making. First all documents, in rising order of key; then all entities, in rising order of (scope,
  * name); then all edges, in any order; then a vector for each node, in order; then the learned terms of each, then the
  * attention heads' outputs of each; then finish. The file's bytes are a function of what is given, and of nothing else.
- * Names, nodes and edges wait in temporary files in the file's folder; in memory are words' postings, codes of vectors, and what
- * store/links.h says.
+ * Names, nodes and edges wait in temporary files in the file's folder; in memory are words' postings, codes of vectors,
+ * and what store/links.h says.
  */
 #ifndef QP_STORE_MAKER_H
 #define QP_STORE_MAKER_H
@@ -27,8 +27,8 @@ typedef struct qp_maker_options {
     uint32_t heads, head_dim; /* 0: none will be given */
     uint32_t token_dim;       /* of vectors of tokens; 0: none will be given */
     bool triples;             /* are there vectors of triples? */
-    /* As the file is finished: what was made (a vector, heads) of a relation's name, or of a triple's text. *found false:
-     * nothing. Null: there is nothing. */
+    /* As the file is finished: what was made (a vector, heads) of a relation's name, or of a triple's text. *found
+     * false: nothing. Null: there is nothing. */
     qp_code (*made)(void *ctx, qp_made, qp_str text, float *out, bool *found, qp_err *);
     void *ctx;
     bool unindexed_entities;    /* leave their names out of the words' index */

@@ -1,5 +1,5 @@
-/* What the files of a maker share: maker.c takes what a snapshot is made of, maker_finish.c writes what needs all of it.
- * Private to them. */
+/* What the files of a maker share: maker.c takes what a snapshot is made of, maker_finish.c writes what needs all of
+ * it. Private to them. */
 #ifndef QP_STORE_MAKER_PARTS_H
 #define QP_STORE_MAKER_PARTS_H
 

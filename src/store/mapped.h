@@ -124,7 +124,8 @@ qp_code qp_snapshot_lexical(qp_snapshot *, const qp_lexical *, qp_range, const q
 qp_code qp_snapshot_learned(const qp_snapshot *, qp_range, const qp_probe *, uint32_t k, qp_list *, qp_arena *,
                             qp_err *);
 qp_code qp_snapshot_late(const qp_snapshot *, const qp_probe *, uint32_t k, qp_list *, qp_arena *, qp_err *);
-/* Walks the ann links from `entry` to about the best `width` nodes by the codes' product; QP_STORE if they are damaged. */
+/* Walks the ann links from `entry` to about the best `width` nodes by the codes' product; QP_STORE if they are
+ * damaged. */
 struct qp_best;
 qp_code qp_snapshot_ann(const qp_snapshot *, qp_id entry, const int8_t *query, float scale, struct qp_best *,
                         qp_arena *, qp_err *);

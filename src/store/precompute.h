@@ -1,6 +1,6 @@
 /* What is computed of the graph beforehand, so that questions need not: Leiden communities, in which PPR may stay
- * (LEGO-GraphRAG, its appendix B.7, "precomputation"), and the ends of random walks (FORA+). Both are of the graph of all
- * edges, both ways, but those only walked across (qp_walk), and depend on it alone.
+ * (LEGO-GraphRAG, its appendix B.7, "precomputation"), and the ends of random walks (FORA+). Both are of the graph of
+ * all edges, both ways, but those only walked across (qp_walk), and depend on it alone.
  */
 #ifndef QP_STORE_PRECOMPUTE_H
 #define QP_STORE_PRECOMPUTE_H

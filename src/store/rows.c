@@ -1,5 +1,6 @@
-/* Nodes are taken a range at a time, as many as there is memory for the edges into them: two scans of the columns put those
- * in rows, and the rows out are where the columns are. So memory decides how often the columns are read, and nothing else. */
+/* Nodes are taken a range at a time, as many as there is memory for the edges into them: two scans of the columns put
+ * those in rows, and the rows out are where the columns are. So memory decides how often the columns are read, and
+ * nothing else. */
 #include "store/rows.h"
 
 #include <stdlib.h>
@@ -97,7 +98,8 @@ struct sides { /* of a node: edges out [out, out_end), places in the range's row
     uint64_t out, out_end, in, in_end;
 };
 
-/* Distinct neighbours, but over what is only walked across, if they are not wanted: both rows rise, so they are merged. */
+/* Distinct neighbours, but over what is only walked across, if they are not wanted: both rows rise, so they are
+ * merged. */
 static uint32_t neighbours(const struct rows *s, struct sides at, bool across, uint32_t *row)
 {
     const qp_rows *r = s->is;

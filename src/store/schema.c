@@ -39,8 +39,8 @@ static const char tables[] =
     "CREATE TABLE graph_text(digest TEXT PRIMARY KEY) WITHOUT ROWID;"
     "CREATE TABLE vector(digest TEXT NOT NULL, model TEXT NOT NULL, value BLOB NOT NULL, UNIQUE(digest, model));";
 
-/* Where in a passage a text of a graph stands whose vector is pooled there (store/store.h). Indices made before it was thought
- * of get it when they are written next. */
+/* Where in a passage a text of a graph stands whose vector is pooled there (store/store.h). Indices made before it was
+ * thought of get it when they are written next. */
 static const char places[] =
     "CREATE TABLE IF NOT EXISTS place(text TEXT PRIMARY KEY, graph INTEGER NOT NULL REFERENCES graph ON DELETE CASCADE,"
     "  digest TEXT NOT NULL, passage TEXT NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL) WITHOUT ROWID;"

@@ -99,7 +99,8 @@ static qp_code check_head(qp_snapshot *s, qp_err *err)
     return QP_OK;
 }
 
-/* What the counts call for; UINT64_MAX: any size. Counts were held below 2^32 and dim below 2^16, so nothing overflows. */
+/* What the counts call for; UINT64_MAX: any size. Counts were held below 2^32 and dim below 2^16, so nothing
+ * overflows. */
 static uint64_t size_wanted(const qp_info *i, qp_section section)
 {
     switch (section) {

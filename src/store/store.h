@@ -81,8 +81,8 @@ qp_code qp_store_passages_digest(qp_store *, qp_digest *, uint64_t *n, qp_err *)
 /* Does an edge join two documents? */
 qp_code qp_store_linked(qp_store *, bool *yes, qp_err *);
 
-/* What a writer (by its digest) said when asked that; kept at once, so that a killed run goes on. The text looked up ends in a
- * line end. Prune: what was not looked up since the store was opened, or pruned, is forgotten. */
+/* What a writer (by its digest) said when asked that; kept at once, so that a killed run goes on. The text looked up
+ * ends in a line end. Prune: what was not looked up since the store was opened, or pruned, is forgotten. */
 qp_code qp_store_said(qp_store *, qp_digest asked, const char *model, qp_buf *out, bool *found, qp_err *);
 qp_code qp_store_say(qp_store *, qp_digest asked, const char *model, qp_str text, qp_err *);
 qp_code qp_store_said_prune(qp_store *, qp_err *);
@@ -109,8 +109,8 @@ qp_code qp_store_questions(qp_store *, const char *model, const qp_pending *, qp
 qp_code qp_store_tokens(qp_store *, const char *model, uint32_t dim, const qp_pending *, uint32_t n,
                         const qp_token_rows *, qp_err *);
 
-/* A text of a graph that was drawn out of passages may have its vector from where it stands in one (qp_graph_place): it is
- * made with the passage's (embed_spans of a model). A passage is pending, too, while one of its places is. */
+/* A text of a graph that was drawn out of passages may have its vector from where it stands in one (qp_graph_place): it
+ * is made with the passage's (embed_spans of a model). A passage is pending, too, while one of its places is. */
 typedef struct qp_place {
     uint32_t passage, from, to; /* of the pending ones; bytes of its text */
     char digest[33];

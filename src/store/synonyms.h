@@ -1,5 +1,5 @@
-/* Which entities mean nearly the same (AGRAG, III-A: cos > phi): pairs become edges of type QP_SYNONYM, weighted by their
- * cosine, from the entity of the lower number. Of each entity its QP_SYNONYMS nearest, at most. */
+/* Which entities mean nearly the same (AGRAG, III-A: cos > phi): pairs become edges of type QP_SYNONYM, weighted by
+ * their cosine, from the entity of the lower number. Of each entity its QP_SYNONYMS nearest, at most. */
 #ifndef QP_STORE_SYNONYMS_H
 #define QP_STORE_SYNONYMS_H
 

@@ -1,6 +1,7 @@
-/* Vectors of passages' tokens on their way into a snapshot. They wait in a temporary file; when all are there, centroids come out
- * of an even sample of them, and each becomes its nearest centroid and two bits a dimension (codec.h), so that the bytes are a
- * function of the vectors alone. In memory are the sample, the centroids, and six bytes a token.
+/* Vectors of passages' tokens on their way into a snapshot. They wait in a temporary file; when all are there,
+ * centroids come out of an even sample of them, and each becomes its nearest centroid and two bits a dimension
+ * (codec.h), so that the bytes are a function of the vectors alone. In memory are the sample, the centroids, and six
+ * bytes a token.
  *
  * How many centroids: the power of two not above 4 sqrt(tokens); PLAID takes 16 sqrt(tokens), on GPUs, once.
  */

@@ -1,5 +1,5 @@
-/* What models made of the texts, kept in the truth: vectors, learned terms, questions, tokens. Each is a row of `vector`, as a
- * model makes one thing of a text. */
+/* What models made of the texts, kept in the truth: vectors, learned terms, questions, tokens. Each is a row of
+ * `vector`, as a model makes one thing of a text. */
 #include <math.h>
 #include <stdio.h>
 

@@ -19,9 +19,9 @@ static bool walks(const qp_snapshot *s, qp_walk walk, uint32_t edge)
     return (walk.across || !qp_snapshot_crosses(s, edge)) && walk.types >> bit_of(s, s->edge_type[edge]) & 1;
 }
 
-/* With thousands of relations of a knowledge graph, those that documents are joined by (`cites`, ...) can still be walked
- * apart: they get their bits first, in order of the edges, then the others in order of name. Told once, before the first
- * mask that is not of all types. */
+/* With thousands of relations of a knowledge graph, those that documents are joined by (`cites`, ...) can still be
+ * walked apart: they get their bits first, in order of the edges, then the others in order of name. Told once, before
+ * the first mask that is not of all types. */
 static qp_code tell_bits(qp_snapshot *s, qp_err *err)
 {
     uint32_t next = 0;
@@ -78,8 +78,8 @@ static bool rows_of(const qp_snapshot *s, qp_id v, qp_direction direction, struc
     return r->out <= r->out_end && r->out_end <= s->edges && r->in <= r->in_end && r->in_end <= s->edges;
 }
 
-/* The next edge in the merge of both rows, parallel ones too; false at the end. Both rows rise by neighbour, and edges of
- * one neighbour rise by id. Ids from a damaged file are only compared, except where `bad` says so. */
+/* The next edge in the merge of both rows, parallel ones too; false at the end. Both rows rise by neighbour, and edges
+ * of one neighbour rise by id. Ids from a damaged file are only compared, except where `bad` says so. */
 static bool next_edge(const qp_snapshot *s, qp_id v, qp_walk walk, struct rows *r, qp_id *node, qp_id *edge, bool *bad)
 {
     while (r->out < r->out_end && (s->edge_to[r->out] == v || !walks(s, walk, (uint32_t)r->out)))

@@ -16,13 +16,14 @@ uint64_t qp_writer_add(qp_writer *, const void *, size_t);
 /* begin and add at once */
 void qp_writer_put(qp_writer *, qp_section, const void *, size_t);
 
-/* Several sections can grow at once, each in a temporary file beside, until it is pasted: that begins it. Gives the place
- * in the section where these bytes lie. */
+/* Several sections can grow at once, each in a temporary file beside, until it is pasted: that begins it. Gives the
+ * place in the section where these bytes lie. */
 uint64_t qp_writer_aside(qp_writer *, qp_section, const void *, size_t);
 void qp_writer_paste(qp_writer *, qp_section);
 /* What stands aside, read back. */
 qp_code qp_writer_recall(const qp_writer *, qp_section, uint64_t at, void *, size_t, qp_err *);
-/* A section that was put or pasted before, mapped until close or drop. Only of what was written before the first call. */
+/* A section that was put or pasted before, mapped until close or drop. Only of what was written before the first
+ * call. */
 qp_code qp_writer_map(qp_writer *, qp_section, const void **, qp_err *);
 /* QP_STOPPED once the flag (null: none) is set: for what takes long while a snapshot is made. */
 qp_code qp_writer_stopped(volatile const int *cancel, qp_err *);

@@ -32,8 +32,8 @@ static int capitals(qp_str s)
     return n;
 }
 
-/* Two to ten characters of at most two words, a letter among them, a letter or digit first. Ours: of more than three one is
- * no small letter, "(spread)". */
+/* Two to ten characters of at most two words, a letter among them, a letter or digit first. Ours: of more than three
+ * one is no small letter, "(spread)". */
 static bool may_be_brief(qp_str s)
 {
     bool letter = false;

@@ -1,5 +1,5 @@
-/* Stop words: words of so little content ("the", "of") that they are no key words. For quotes, support and entities; the
- * lexical indices leave nothing out. */
+/* Stop words: words of so little content ("the", "of") that they are no key words. For quotes, support and entities;
+ * the lexical indices leave nothing out. */
 #ifndef QP_TEXT_STOP_H
 #define QP_TEXT_STOP_H
 

@@ -1,7 +1,7 @@
 /* Terms: what lexical indices count. Text is cut into words, each word is folded (NFKC, case) and stemmed.
  *
- * Words follow UAX #29 (word boundaries) for scripts that write them apart. Chinese, Japanese and Korean, and Thai, Lao,
- * Khmer and Burmese, are cut into overlapping pairs of characters instead ("검색엔진" gives 검색, 색엔, 엔진; a character
+ * Words follow UAX #29 (word boundaries) for scripts that write them apart. Chinese, Japanese and Korean, and Thai,
+ * Lao, Khmer and Burmese, are cut into overlapping pairs of characters instead ("검색엔진" gives 검색, 색엔, 엔진; a character
  * that stands alone is a term by itself), so that they are found without a dictionary. Departures from UAX #29: sub-
  * and superscripts are digits (H₂O is "h2o", as NFKC makes it); a full stop or colon between letters parts them
  * (sqlite.org is found by "sqlite"); in French, Italian and Catalan an apostrophe parts words (l'homme).
@@ -19,8 +19,8 @@ typedef struct qp_terms qp_terms;
 
 #define QP_TERM_MAX 256 /* a term has at most so many bytes; what is longer is cut at a character */
 
-/* `language`: a language with a Snowball stemmer as ISO 639-1 code or English name ("en", "german"); null, "", "none" or
- * a code without a stemmer ("ko", "ja", "zh", ...): words as they are, folded. Anything else is QP_INPUT. */
+/* `language`: a language with a Snowball stemmer as ISO 639-1 code or English name ("en", "german"); null, "", "none"
+ * or a code without a stemmer ("ko", "ja", "zh", ...): words as they are, folded. Anything else is QP_INPUT. */
 qp_code qp_terms_open(const char *language, qp_terms **, qp_err *);
 void qp_terms_close(qp_terms *); /* takes null */
 

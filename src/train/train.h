@@ -1,4 +1,5 @@
-/* Fits LeSeGR's graph encoder to labelled questions (CG-RAG, 5.1: cross-entropy, AdamW; text encoders stay as they are). */
+/* Fits LeSeGR's graph encoder to labelled questions (CG-RAG, 5.1: cross-entropy, AdamW; text encoders stay as they
+ * are). */
 #ifndef QP_TRAIN_TRAIN_H
 #define QP_TRAIN_TRAIN_H
 

@@ -50,7 +50,8 @@ typedef struct qp_training {
     double start;
 } qp_training;
 
-/* Epoch after epoch until the questions held back get no better; the best weights are at `path`. Of an opened training. */
+/* Epoch after epoch until the questions held back get no better; the best weights are at `path`. Of an opened
+ * training. */
 qp_code qp_training_run(qp_training *, qp_random *, qp_err *);
 
 #endif
