@@ -8,107 +8,61 @@
 #include "op/answers.h"
 #include "op/ops.h"
 
-#define LEGO_OPTIONS(SE, PR, REPORT)                                                                                    \
-    {                                                                                                                   \
-        {"se",    "subgraph extraction",                                                                                \
-         QP_ENUM, offsetof(lego_opt, se),                                                                               \
-         SE,      0,                                                                                                    \
-         0,       "sbe-khop|sbe-ppr|sbe-rwr|sae-eem|sae-llm|vdb"},                                                      \
-            {"pr",    "path retrieval",                                                                                 \
-             QP_ENUM, offsetof(lego_opt, pr),                                                                           \
-             PR,      0,                                                                                                \
-             0,       "spr|all|osar-eem|osar-llm|isar-eem|isar-llm"},                                                   \
-            {"max_ent", "nodes that structure-based extraction keeps",                                                  \
-             QP_INT,    offsetof(lego_opt, max_ent),                                                                    \
-             "1000",    1,                                                                                              \
-             1e9,       NULL},                                                                                          \
-            {"max_edge", "triples that semantic extraction keeps", QP_INT, offsetof(lego_opt, max_edge), "64", 1, 1e6,  \
-             NULL},                                                                                                     \
-            {"alpha",  "of PPR and of the walk: probability of starting again",                                         \
-             QP_FLOAT, offsetof(lego_opt, alpha),                                                                       \
-             "0.15",   1e-6,                                                                                            \
-             .999999,  NULL},                                                                                           \
-            QP_PPR_ENGINE_OPTION(lego_opt), QP_PPR_WITHIN_OPTION(lego_opt),                                             \
-            {"khop", "how far sbe-khop goes", QP_INT, offsetof(lego_opt, khop), "2", 1, 16, NULL},                      \
-            {"top_k", "paths that one-shot retrieval keeps", QP_INT, offsetof(lego_opt, top_k), "32", 1, 1e6, NULL},    \
-            {"width", "paths kept in a round of beam search", QP_INT, offsetof(lego_opt, width), "8", 1, 10000, NULL},  \
-            {"max_hop", "longest path", QP_INT, offsetof(lego_opt, max_hop), "4", 1, 16, NULL},                         \
-            {"budget", "most paths that are enumerated", QP_INT, offsetof(lego_opt, budget), "4096", 1, 1e8, NULL},     \
-            QP_EEM_OPTION(lego_opt), QP_ITEM_OPTION(lego_opt),                                                          \
-            {"score", "what of a path is scored: all of it, or its last triple alone",                                  \
-             QP_ENUM, offsetof(lego_opt, score),                                                                        \
-             "path",  0,                                                                                                \
-             0,       "path|triple"},                                                                                   \
-            {"simple", "no node twice in a path", QP_BOOL, offsetof(lego_opt, simple), "true", 0, 0, NULL},             \
-            {"prune", "dynamic pruning: a round keeps what is above the mean or a percentile, at most 64",              \
-             QP_ENUM, offsetof(lego_opt, prune),                                                                        \
-             "none",  0,                                                                                                \
-             0,       "none|mean|percentile"},                                                                          \
-            {"hops",                                                                                                    \
-             "auto: a question that one triple answers, as the writer says, is pruned by the mean, another has its "    \
-             "last triples scored; given: score and prune are as they were given",                                      \
-             QP_ENUM,                                                                                                   \
-             offsetof(lego_opt, hops),                                                                                  \
-             "given",                                                                                                   \
-             0,                                                                                                         \
-             0,                                                                                                         \
-             "given|auto"},                                                                                             \
-            {"percentile", "which, of the scores", QP_FLOAT, offsetof(lego_opt, percentile), "0.9", 0, 1, NULL},        \
-            {"refine", "the writer chooses from what the beam found",                                                   \
-             QP_BOOL,  offsetof(lego_opt, refine),                                                                      \
-             "false",  0,                                                                                               \
-             0,        NULL},                                                                                           \
-            {"stop",  "the writer says after each round whether it is enough",                                          \
-             QP_BOOL, offsetof(lego_opt, stop),                                                                         \
-             "false", 0,                                                                                                \
-             0,       NULL},                                                                                            \
-            {"prefilter", "how many the embedder leaves for the writer to choose from; 0: all",                         \
-             QP_INT,      offsetof(lego_opt, prefilter),                                                                \
-             "0",         0,                                                                                            \
-             1e6,         NULL},                                                                                        \
-            {"supplement",                                                                                              \
-             "the embedder's best fill up what the writer chose",                                                       \
-             QP_BOOL,                                                                                                   \
-             offsetof(lego_opt, supplement),                                                                            \
-             "false",                                                                                                   \
-             0,                                                                                                         \
-             0,                                                                                                         \
-             NULL},                                                                                                     \
-            {"rerank", "one-shot: the semantic model orders what the writer chose",                                     \
-             QP_BOOL,  offsetof(lego_opt, rerank),                                                                      \
-             "false",  0,                                                                                               \
-             0,        NULL},                                                                                           \
-            {"rounds", "one-shot: how often the writer chooses", QP_INT, offsetof(lego_opt, rounds), "1", 1, 16, NULL}, \
-            {"window", "items that the writer sees at a time", QP_INT, offsetof(lego_opt, window), "64", 2, 512, NULL}, \
-            {"report", "the writer reports on the start's community (GraphRAG), and its report is read with the paths", \
-             QP_BOOL,  offsetof(lego_opt, report),                                                                      \
-             REPORT,   0,                                                                                               \
-             0,        NULL},                                                                                           \
-            {"report_tokens", "longest report", QP_INT, offsetof(lego_opt, report_tokens), "256", 1, 4096, NULL},       \
-            {"extract_prompt",                                                                                          \
-             "a file instead of prompts/lego-extract.txt",                                                              \
-             QP_TEXT,                                                                                                   \
-             offsetof(lego_opt, extract_prompt),                                                                        \
-             NULL,                                                                                                      \
-             0,                                                                                                         \
-             0,                                                                                                         \
-             NULL},                                                                                                     \
-            {"paths_prompt",                                                                                            \
-             "a file instead of prompts/lego-paths.txt",                                                                \
-             QP_TEXT,                                                                                                   \
-             offsetof(lego_opt, paths_prompt),                                                                          \
-             NULL,                                                                                                      \
-             0,                                                                                                         \
-             0,                                                                                                         \
-             NULL},                                                                                                     \
-            {"example", "an example for the prompts", QP_TEXT, offsetof(lego_opt, example), NULL, 0, 0, NULL},          \
-            {"seed", "of random walks", QP_INT, offsetof(lego_opt, seed), "0", 0, 1e15, NULL},                          \
-            QP_EDGES_OPTION(lego_opt),                                                                                  \
-            {"top", "how many paths, and nodes, are returned", QP_INT, offsetof(lego_opt, top), "10", 1, 1e6, NULL},    \
-        {                                                                                                               \
-            0                                                                                                           \
-        }                                                                                                               \
-    }
+/* clang-format off */
+#define LEGO_OPTIONS(SE, PR, REPORT) { \
+    {"se", "subgraph extraction", QP_ENUM, offsetof(lego_opt, se), SE, 0, 0, \
+     "sbe-khop|sbe-ppr|sbe-rwr|sae-eem|sae-llm|vdb"}, \
+    {"pr", "path retrieval", QP_ENUM, offsetof(lego_opt, pr), PR, 0, 0, \
+     "spr|all|osar-eem|osar-llm|isar-eem|isar-llm"}, \
+    {"max_ent", "nodes that structure-based extraction keeps", QP_INT, offsetof(lego_opt, max_ent), "1000", 1, 1e9, \
+     NULL}, \
+    {"max_edge", "triples that semantic extraction keeps", QP_INT, offsetof(lego_opt, max_edge), "64", 1, 1e6, NULL}, \
+    {"alpha", "of PPR and of the walk: probability of starting again", QP_FLOAT, offsetof(lego_opt, alpha), "0.15", \
+     1e-6, .999999, NULL}, \
+    QP_PPR_ENGINE_OPTION(lego_opt), \
+    QP_PPR_WITHIN_OPTION(lego_opt), \
+    {"khop", "how far sbe-khop goes", QP_INT, offsetof(lego_opt, khop), "2", 1, 16, NULL}, \
+    {"top_k", "paths that one-shot retrieval keeps", QP_INT, offsetof(lego_opt, top_k), "32", 1, 1e6, NULL}, \
+    {"width", "paths kept in a round of beam search", QP_INT, offsetof(lego_opt, width), "8", 1, 10000, NULL}, \
+    {"max_hop", "longest path", QP_INT, offsetof(lego_opt, max_hop), "4", 1, 16, NULL}, \
+    {"budget", "most paths that are enumerated", QP_INT, offsetof(lego_opt, budget), "4096", 1, 1e8, NULL}, \
+    QP_EEM_OPTION(lego_opt), \
+    QP_ITEM_OPTION(lego_opt), \
+    {"score", "what of a path is scored: all of it, or its last triple alone", QP_ENUM, offsetof(lego_opt, score), \
+     "path", 0, 0, "path|triple"}, \
+    {"simple", "no node twice in a path", QP_BOOL, offsetof(lego_opt, simple), "true", 0, 0, NULL}, \
+    {"prune", "dynamic pruning: a round keeps what is above the mean or a percentile, at most 64", QP_ENUM, \
+     offsetof(lego_opt, prune), "none", 0, 0, "none|mean|percentile"}, \
+    {"hops", "auto: a question that one triple answers, as the writer says, is pruned by the mean, another has its " \
+     "last triples scored; given: score and prune are as they were given", QP_ENUM, offsetof(lego_opt, hops), "given", \
+     0, 0, "given|auto"}, \
+    {"percentile", "which, of the scores", QP_FLOAT, offsetof(lego_opt, percentile), "0.9", 0, 1, NULL}, \
+    {"refine", "the writer chooses from what the beam found", QP_BOOL, offsetof(lego_opt, refine), "false", 0, 0, \
+     NULL}, \
+    {"stop", "the writer says after each round whether it is enough", QP_BOOL, offsetof(lego_opt, stop), "false", 0, \
+     0, NULL}, \
+    {"prefilter", "how many the embedder leaves for the writer to choose from; 0: all", QP_INT, \
+     offsetof(lego_opt, prefilter), "0", 0, 1e6, NULL}, \
+    {"supplement", "the embedder's best fill up what the writer chose", QP_BOOL, offsetof(lego_opt, supplement), \
+     "false", 0, 0, NULL}, \
+    {"rerank", "one-shot: the semantic model orders what the writer chose", QP_BOOL, offsetof(lego_opt, rerank), \
+     "false", 0, 0, NULL}, \
+    {"rounds", "one-shot: how often the writer chooses", QP_INT, offsetof(lego_opt, rounds), "1", 1, 16, NULL}, \
+    {"window", "items that the writer sees at a time", QP_INT, offsetof(lego_opt, window), "64", 2, 512, NULL}, \
+    {"report", "the writer reports on the start's community (GraphRAG), and its report is read with the paths", \
+     QP_BOOL, offsetof(lego_opt, report), REPORT, 0, 0, NULL}, \
+    {"report_tokens", "longest report", QP_INT, offsetof(lego_opt, report_tokens), "256", 1, 4096, NULL}, \
+    {"extract_prompt", "a file instead of prompts/lego-extract.txt", QP_TEXT, offsetof(lego_opt, extract_prompt), \
+     NULL, 0, 0, NULL}, \
+    {"paths_prompt", "a file instead of prompts/lego-paths.txt", QP_TEXT, offsetof(lego_opt, paths_prompt), NULL, 0, \
+     0, NULL}, \
+    {"example", "an example for the prompts", QP_TEXT, offsetof(lego_opt, example), NULL, 0, 0, NULL}, \
+    {"seed", "of random walks", QP_INT, offsetof(lego_opt, seed), "0", 0, 1e15, NULL}, \
+    QP_EDGES_OPTION(lego_opt), \
+    {"top", "how many paths, and nodes, are returned", QP_INT, offsetof(lego_opt, top), "10", 1, 1e6, NULL}, \
+    {0} \
+}
+/* clang-format on */
 
 /* Of what a writer would be given to read: the paths, one a line. */
 static uint32_t tokens_of(qp_query *q, qp_list paths)
