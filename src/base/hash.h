@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "base/str.h"
 
-uint64_t qp_hash64(qp_str);
+uint64_t qp_hash64(qp_str); /* the same on every machine: it stands in files */
 
 /* 128 bits as 32 lower-case hexadecimal digits: the identity of a text, a chunk's settings, a model. */
 typedef struct {

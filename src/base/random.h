@@ -7,7 +7,7 @@
 typedef struct {
     uint64_t s[4];
 } qp_random;
-qp_random qp_random_seed(uint64_t seed);
+qp_random qp_random_seed(uint64_t seed); /* any seed; a generator belongs to one thread */
 uint64_t qp_random_next(qp_random *);
 uint64_t qp_random_below(qp_random *, uint64_t n);             /* uniform in [0, n), n > 0 */
 double qp_random_unit(qp_random *);                            /* uniform in [0, 1) */

@@ -18,6 +18,7 @@ typedef struct qp_plot {
     uint32_t n;
 } qp_plot;
 
+/* Appended. */
 void qp_plot_draw(qp_buf *, const qp_plot *);
 /* Text with <, >, & and quotes as entities. */
 void qp_html_text(qp_buf *, const char *);

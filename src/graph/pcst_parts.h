@@ -21,6 +21,8 @@ typedef struct qp_pcst_forest {
 } qp_pcst_forest;
 
 void qp_pcst_forest_free(qp_pcst_forest *);
+/* Clusters grow around all nodes until `trees` of them still do, or with a root (trees is then not looked at) none does
+ * but the root's. */
 qp_code qp_pcst_grow(const qp_pcst_graph *, uint32_t root, uint32_t trees, qp_pcst_forest *, qp_err *);
 
 /* What pruning leaves: a byte for each node and for each merge. It begins with the good nodes and the merges between
@@ -28,6 +30,7 @@ qp_code qp_pcst_grow(const qp_pcst_graph *, uint32_t root, uint32_t trees, qp_pc
 typedef struct qp_pcst_kept {
     uint8_t *node, *edge;
 } qp_pcst_kept;
+/* Takes away what GW's rule, or strong pruning, does; changes *kept alone. */
 qp_code qp_pcst_prune_gw(const qp_pcst_graph *, const qp_pcst_forest *, qp_pcst_kept *, qp_err *);
 qp_code qp_pcst_prune_strong(const qp_pcst_graph *, uint32_t root, const qp_pcst_forest *, qp_pcst_kept *, qp_err *);
 

@@ -33,6 +33,7 @@ typedef struct qp_wave {
     uint32_t head, tail;
 } qp_wave;
 
+/* Nothing is reached yet. Graph and costs are read until the end, and stay the caller's. */
 qp_code qp_wave_begin(qp_wave *, const qp_csr *, const float *cost, qp_err *);
 void qp_wave_end(qp_wave *); /* takes {0} */
 /* A start, with a number of the caller's below 2^31 - 1; all starts come before the first step. A node that is one

@@ -15,6 +15,7 @@ typedef struct qp_attend_space { /* three pieces, each aligned to 64 bytes; qp_a
     void *keys, *values;
 } qp_attend_space;
 
+/* Bytes of weights, keys and values that sequences of up to `longest` tokens take. */
 void qp_attend_sizes(const qp_heads *, const qp_kernels *, uint32_t longest, size_t bytes[3]);
 
 /* qkv: the sequence's n rows of (heads + 2 kv) x dim floats: all queries, all keys, all values. Tokens [first, first +

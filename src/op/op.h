@@ -49,6 +49,7 @@ typedef struct qp_row { /* neighbours of a node, as in qp_adj */
     const qp_id *node, *edge;
     uint32_t n;
 } qp_row;
+/* The neighbours by this walk, and how many those are in the whole graph. */
 const qp_row *qp_query_rows(qp_query *, qp_walk, const qp_id *, uint32_t n);
 const uint32_t *qp_query_degrees(qp_query *, qp_walk, const qp_id *, uint32_t n);
 /* A computed number of this question, kept under any bytes. */

@@ -41,6 +41,7 @@ typedef struct qp_maker_options {
  * building, and finds .999 after re-scoring (tests/unit/test_dense.c). */
 enum { QP_CODED_FROM = 10000, QP_ANN_FROM = 200000 };
 
+/* A file at `path`, which is replaced. The options' strings are read at once, `made` and ctx until finish. */
 qp_code qp_maker_open(const char *path, const qp_maker_options *, qp_maker **, qp_err *);
 /* Reads key, title, path, format, language, meta, text, chunks and, with an expander, questions. */
 qp_code qp_maker_document(qp_maker *, const qp_document *, qp_err *);

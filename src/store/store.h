@@ -15,6 +15,8 @@
 
 typedef struct qp_store qp_store;
 
+/* write: for changes; create: makes folder and database where there are none. QP_STORE: none is there, damaged, of
+ * another version, or busy. */
 qp_code qp_store_open(const char *dir, bool write, bool create, qp_store **, qp_err *);
 void qp_store_close(qp_store *); /* takes null; an open batch is rolled back */
 

@@ -9,11 +9,12 @@
 
 typedef struct qp_writer qp_writer;
 
+/* A file at `path`, which is replaced. QP_STORE: it cannot be written there. One thread. */
 qp_code qp_writer_open(const char *path, qp_writer **, qp_err *);
 /* Sections may come in any order, each once. What is added goes to the one begun last; returns its size so far. */
 void qp_writer_begin(qp_writer *, qp_section);
 uint64_t qp_writer_add(qp_writer *, const void *, size_t);
-/* begin and add at once */
+/* Begins and adds at once. */
 void qp_writer_put(qp_writer *, qp_section, const void *, size_t);
 
 /* Several sections can grow at once, each in a temporary file beside, until it is pasted: that begins it. Gives the
