@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "text/utf8.h"
+
 static void charset_of(qp_str s, char name[40])
 {
     strcpy(name, "WINDOWS-1252");
@@ -24,10 +26,8 @@ static void charset_of(qp_str s, char name[40])
         }
 }
 
-bool qp_charset_recode(qp_str s, qp_buf *out)
+static bool recode(qp_str s, const char *name, qp_buf *out)
 {
-    char name[40];
-    charset_of(s, name);
     iconv_t cd = iconv_open("UTF-8", name);
     char *in = (char *)(uintptr_t)s.at; /* iconv reads only, whatever its prototype says */
     size_t left = s.n;
@@ -42,6 +42,7 @@ bool qp_charset_recode(qp_str s, qp_buf *out)
         before = room;
         size_t rc = iconv(cd, &in, &left, &to, &room);
         out->n += before - room;
+        out->at[out->n] = 0;
         if (rc == (size_t)-1 && left) { /* a byte that the encoding does not know */
             qp_buf_text(out, "\xEF\xBF\xBD");
             in++;
@@ -50,4 +51,23 @@ bool qp_charset_recode(qp_str s, qp_buf *out)
     }
     iconv_close(cd);
     return !out->oom;
+}
+
+bool qp_charset_recode(qp_str s, qp_buf *out)
+{
+    char name[40];
+    charset_of(s, name);
+    return recode(s, name, out);
+}
+
+bool qp_charset_windows(qp_str s, qp_buf *out)
+{
+    size_t high = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        if (!s.at[i] ||
+            ((unsigned char)s.at[i] >= 0x80 && qp_utf8_valid(qp_str_slice(s, i, i + 4 < s.n ? i + 4 : s.n))))
+            return false;
+        high += (unsigned char)s.at[i] >= 0x80;
+    }
+    return high && high * 4 <= s.n && recode(s, "WINDOWS-1252", out);
 }

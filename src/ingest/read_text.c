@@ -1,4 +1,5 @@
 /* Plain text: as it is, with pages by form feed and line ends made one. */
+#include "ingest/charset.h"
 #include "ingest/reader.h"
 #include "text/utf8.h"
 
@@ -20,7 +21,8 @@ static void unify_lines(qp_buf *b)
 
 qp_code qp_read_text(const qp_input *in, qp_extract *x, qp_err *err)
 {
-    x->replaced = qp_utf8_repair(in->bytes, &x->text);
+    if (!qp_charset_windows(in->bytes, &x->text))
+        x->replaced = qp_utf8_repair(in->bytes, &x->text);
     if (x->text.oom)
         return qp_oom(err);
     unify_lines(&x->text);

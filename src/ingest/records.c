@@ -69,6 +69,20 @@ void qp_records_close(qp_records *r)
     free(r);
 }
 
+/* Spreadsheets write semicolons where a comma is the decimal point. A file that cannot be read twice has commas. */
+static unsigned char delimiter_of(FILE *file)
+{
+    int commas = 0, semicolons = 0;
+    if (fseek(file, 0, SEEK_SET))
+        return ',';
+    for (int c; (c = getc(file)) != EOF && c != '\n';) {
+        commas += c == ',';
+        semicolons += c == ';';
+    }
+    rewind(file);
+    return semicolons > commas ? ';' : ',';
+}
+
 static qp_code open_json(qp_records *r, const char *path, qp_str bytes, qp_err *err)
 {
     yyjson_read_err why;
@@ -125,7 +139,7 @@ qp_code qp_records_open(qp_record_kind kind, const char *path, qp_str bytes, qp_
         if (csv_init(&r->csv, 0))
             code = qp_oom(err);
         r->csv_open = !code;
-        csv_set_delim(&r->csv, kind == QP_TSV ? '\t' : ',');
+        csv_set_delim(&r->csv, kind == QP_TSV ? '\t' : delimiter_of(r->file));
     }
     if (code) {
         qp_records_close(r);

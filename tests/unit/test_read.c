@@ -261,6 +261,13 @@ static void broken_files(void **state)
     assert_int_equal(r.x.replaced, 2);
     assert_string_equal(r.x.text.at, "a\uFFFDb\uFFFDc\nd");
     done(&r);
+    assert_int_equal(read_as(&r, qp_read_text, QP_STR("Ein K\xE4se \x96 f\xFCr 2 \x80"), NULL), QP_OK);
+    assert_int_equal(r.x.replaced, 0);
+    assert_string_equal(r.x.text.at, "Ein K\u00E4se \u2013 f\u00FCr 2 \u20AC");
+    done(&r);
+    assert_int_equal(read_as(&r, qp_read_text, QP_STR("caf\u00E9, and one byte lost: \xE9 here"), NULL), QP_OK);
+    assert_int_equal(r.x.replaced, 1); /* UTF-8, for a character of it is there */
+    done(&r);
 }
 
 /* Made by Python's zipfile, the seeds of the fuzz targets too. */
@@ -565,11 +572,15 @@ static void a_data_set(void **state)
     snprintf(set, sizeof set, "%s/table.csv", w.folder);
     take(&w, set);
     assert_int_equal(w.report.documents_added, 2);
+    place(&w, "semicolons.csv", "id;name\n7;\"A, b\"\n");
+    snprintf(set, sizeof set, "%s/semicolons.csv", w.folder);
+    take(&w, set);
+    uint64_t n;
+    assert_int_equal(qp_store_remove(w.store, QP_STR("7"), &n, NULL), QP_OK); /* the id is a column of its own */
     place(&w, "hippo.json", "[{\"title\":\"T\",\"text\":\"Body\",\"idx\":17}]");
     snprintf(set, sizeof set, "%s/hippo.json", w.folder);
     take(&w, set);
     assert_int_equal(w.report.documents_added, 1);
-    uint64_t n;
     assert_int_equal(qp_store_remove(w.store, QP_STR("17"), &n, NULL), QP_OK);
     assert_int_equal(n, 1);
     world_end(&w);
