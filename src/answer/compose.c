@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/share.h"
 #include "base/str.h"
+#include "base/template.h"
 #include "op/op.h"
 #include "text/sentence.h"
 
@@ -81,6 +82,9 @@ static qp_code prompt_of(qp_query *q, const qp_sources *s, const char *file, qp_
         return qp_fail(err, QP_INPUT, "prompts/answer.txt was wanted and is nowhere; set QUIPU_SHARE to its folder");
     qp_buf template = {0}, text = {0};
     qp_code code = qp_file_read(path, LONGEST_PROMPT, &template, err);
+    if (!code && !qp_template_has(qp_buf_view(&template), "question"))
+        code = qp_fail(err, QP_INPUT,
+                       "%s: has no {question}; prompts/answer.txt shows all that stands in such a prompt", path);
     if (!code) {
         fill(&text, qp_buf_view(&template), q, s);
         *prompt = qp_arena_str(q->mem, qp_buf_view(&text));

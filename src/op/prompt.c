@@ -21,7 +21,12 @@ qp_str qp_prompt(qp_query *q, const char *file, const char *standard, const qp_f
 {
     qp_str none = {"", 0};
     qp_buf template = {0}, out = {0};
-    if (qp_template_read(file, standard, &template, q->mem, &q->err) == QP_OK)
+    qp_code code = qp_template_read(file, standard, &template, q->mem, &q->err);
+    for (size_t i = 0; file && *file && !code && i < n; i++)
+        if (!strcmp(fields[i].name, "question") && !qp_template_has(qp_buf_view(&template), "question"))
+            code = qp_fail(&q->err, QP_INPUT,
+                           "%s: has no {question}; prompts/%s shows all that stands in such a prompt", file, standard);
+    if (!code)
         qp_template_fill(&out, qp_buf_view(&template), fields, n);
     qp_str text = q->err.code == QP_OK ? qp_arena_str(q->mem, qp_buf_view(&out)) : none;
     if (q->err.code == QP_OK && (out.oom || text.n != out.n))

@@ -67,5 +67,7 @@ grep -q "win against bm25:top=1 by judge-better.txt" long.html || fail "the page
 echo 'only {first}' >prompt.txt
 refused 2 "has no {second}" -- $QUIPU eval pairs -q -s p --embedder hash $answers -o judge="$judge" -o win_prompt=prompt.txt
 
+refused 2 "prompt.txt: has no {question}" -- $QUIPU ask -q -s p --embedder hash -m zero-shot -o prompt=prompt.txt --writer "$judge" knots
+
 refused 2 "wants a judge" -- $QUIPU eval set -q -s s --embedder hash -m bm25 -o task=answers -o extract=true -o metrics=acc
 echo "answers: measured"
