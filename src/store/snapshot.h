@@ -41,7 +41,8 @@ const char *qp_snapshot_expander(const qp_snapshot *);  /* ... of what wrote the
 void qp_snapshot_tokens(const qp_snapshot *, uint64_t *n, uint64_t *bytes);
 uint32_t qp_snapshot_entities(const qp_snapshot *); /* nodes of a knowledge graph, the last ones */
 uint64_t qp_snapshot_number(const qp_snapshot *);
-/* "year >= 2001 and lang = 'en' and title ~ 'graph'": nodes whose document passes, one bit each, in the arena. */
+/* "year >= 2001 and lang = 'en' and title ~ 'graph'": nodes whose document passes, one bit each, in the arena.
+ * QP_NONE: none passes, and a field that is asked for is in no document. */
 qp_code qp_snapshot_where(const qp_snapshot *, const char *expression, const uint64_t **allow, qp_arena *, qp_err *);
 
 #endif

@@ -1,6 +1,7 @@
 /* Which nodes a metadata filter lets through: it is tried on each document. */
 #include <yyjson.h>
 
+#include "base/map.h"
 #include "store/mapped.h"
 #include "store/where.h"
 
@@ -149,23 +150,97 @@ static void let_through(const qp_snapshot *s, uint32_t document, uint64_t *allow
         allow[v / 64] |= UINT64_C(1) << (v % 64);
 }
 
+/* ---- why nothing is let through ---- */
+
+enum { MOST_NAMES = 256 };
+
+/* Does a document have the field that this test asks for? The names of fields that are passed on the way are kept. */
+static qp_code look_for(const qp_snapshot *s, const qp_where *test, bool *found, qp_map *names, qp_err *err)
+{
+    qp_code code = QP_OK;
+    qp_str own;
+    *found = false;
+    for (uint32_t d = 0; !code && !*found && d < s->documents; d++) {
+        qp_str meta = qp_snapshot_document_meta(s, d);
+        yyjson_doc *json = yyjson_read(meta.at, meta.n, 0);
+        struct trial t = {s, &s->document[d], yyjson_doc_get_root(json), NULL};
+        yyjson_obj_iter fields = yyjson_obj_iter_with(t.meta);
+        yyjson_val *name;
+        *found = own_field(&t, test, &own) || meta_field(&t, test);
+        while (!code && qp_map_size(names) < MOST_NAMES && (name = yyjson_obj_iter_next(&fields)))
+            if (!qp_map_put(names, (qp_str){yyjson_get_str(name), yyjson_get_len(name)}, NULL))
+                code = qp_oom(err);
+        yyjson_doc_free(json);
+    }
+    return code;
+}
+
+static qp_code say_unknown(const qp_where *test, const qp_map *names, qp_arena *a, qp_err *err)
+{
+    enum { TOLD = 12 };
+    const qp_str *last = &test->path[test->n_path - 1];
+    const char *name = qp_arena_fmt(a, "%.*s", (int)(last->at + last->n - test->path[0].at), test->path[0].at).at;
+    const char *known[MOST_NAMES + 5] = {"id", "title", "path", "format", "language"};
+    size_t n = 5;
+    for (size_t i = 0; i < qp_map_size(names); i++)
+        if ((known[n] = qp_arena_str(a, qp_map_key(names, i)).at))
+            n++;
+    const char *near = name ? qp_nearest(name, known, n) : NULL;
+    qp_buf list = {0};
+    for (size_t i = 0; i < n && i < TOLD && !near; i++)
+        qp_buf_fmt(&list, "%s%s", i ? ", " : "; there are ", known[i]);
+    qp_buf_fmt(&list, near ? " (did you mean '%s'?)" : n > TOLD ? " and more%s" : "%s", near ? near : "");
+    qp_code code = list.oom ? qp_oom(err)
+                            : qp_fail(err, QP_NONE, "--where: no document has a field '%.200s'%.*s", name ? name : "",
+                                      (int)list.n, list.at);
+    qp_buf_free(&list);
+    return code;
+}
+
+/* QP_NONE: a test asks for a field that no document has. */
+static qp_code find_unknown(const qp_snapshot *s, const qp_where *w, qp_map *names, qp_arena *a, qp_err *err)
+{
+    bool found;
+    if (w->kind == QP_W_NOT)
+        return find_unknown(s, w->left, names, a, err);
+    if (w->kind == QP_W_AND || w->kind == QP_W_OR) {
+        qp_code code = find_unknown(s, w->left, names, a, err);
+        return code ? code : find_unknown(s, w->right, names, a, err);
+    }
+    qp_code code = look_for(s, w, &found, names, err);
+    return code || found ? code : say_unknown(w, names, a, err);
+}
+
+static qp_code explain_nothing(const qp_snapshot *s, const qp_where *w, qp_arena *a, qp_err *err)
+{
+    qp_map *names = qp_map_new();
+    qp_code code = names ? find_unknown(s, w, names, a, err) : qp_oom(err);
+    qp_map_free(names);
+    return code;
+}
+
 qp_code qp_snapshot_where(const qp_snapshot *s, const char *expression, const uint64_t **allow, qp_arena *a,
                           qp_err *err)
 {
     const qp_where *w;
     qp_buf folded = {0};
     uint64_t *bits = qp_new(a, uint64_t, (size_t)s->nodes / 64 + 1);
+    bool any = false;
     qp_code code = bits ? qp_where_parse(expression, &w, a, err) : qp_oom(err);
     for (uint32_t d = 0; !code && d < s->documents; d++) {
         qp_str meta = qp_snapshot_document_meta(s, d);
         yyjson_doc *json = meta.n > 2 ? yyjson_read(meta.at, meta.n, 0) : NULL; /* "{}" is soon read */
         struct trial t = {s, &s->document[d], yyjson_doc_get_root(json), &folded};
-        if (is_true(&t, w))
+        if (is_true(&t, w)) {
             let_through(s, d, bits);
+            any = true;
+        }
         yyjson_doc_free(json);
     }
     if (!code && folded.oom)
         code = qp_oom(err);
+    if (!code && !any && s->documents)
+        code = explain_nothing(s, w, a, err);
     qp_buf_free(&folded);
     *allow = code ? NULL : bits;
     return code;

@@ -89,9 +89,10 @@ static void passes_what_it_says(void **state)
         qp_err err = {0};
         char found[8];
         int n = 0;
-        if (qp_snapshot_where(s, cases[i].filter, &allow, a, &err))
+        qp_code code = qp_snapshot_where(s, cases[i].filter, &allow, a, &err);
+        if (code && code != QP_NONE) /* that says of which field no document has heard */
             fail_msg("%s", err.message);
-        for (unsigned v = 0; v < 10; v += 2) {
+        for (unsigned v = 0; v < 10 && !code; v += 2) {
             assert_int_equal(*allow >> v & 1, *allow >> (v + 1) & 1); /* both chunks or none */
             if (*allow >> v & 1)
                 found[n++] = (char)('a' + v / 2);
