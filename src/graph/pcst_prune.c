@@ -118,9 +118,7 @@ qp_code qp_pcst_prune_gw(const qp_pcst_graph *g, const qp_pcst_forest *grown, qp
 {
     forest f;
     qp_code code = forest_make(&f, g, grown, kept, err);
-    if (code)
-        return code;
-    uint8_t *needed = calloc(2 * (size_t)g->n + 1, 1);
+    uint8_t *needed = code ? NULL : calloc(2 * (size_t)g->n + 1, 1);
     for (uint32_t i = grown->n_merges; needed && i-- > 0;) {
         qp_pcst_merge m = grown->merge[i];
         uint32_t u = g->from[m.edge], v = g->to[m.edge];
