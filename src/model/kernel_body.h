@@ -96,12 +96,20 @@ TARGET INLINE void K(tile)(const uint32_t rows, const float *a, size_t lda, cons
         K(store)(c + i * ldc + j * LANES, sum[i][j]);
 }
 
-/* All rows of A against one panel. */
+/* All rows of A against one panel. Meanwhile the next one, which lies behind it, is fetched, a part with each tile. */
 TARGET static void K(panel)(const float *a, size_t lda, uint32_t m, const float *w, uint32_t k, const float *bias,
                             bool add, float *c, size_t ldc)
 {
-    for (; m >= ROWS; m -= ROWS, a += ROWS * lda, c += ROWS * ldc)
+    enum { LINE = 16 };
+    const float *next = w + (size_t)k * K(width);
+    const uint32_t share = k * K(width) / LINE * ROWS / (m + ROWS) + 1;
+    for (; m >= ROWS; m -= ROWS, a += ROWS * lda, c += ROWS * ldc) {
+        for (uint32_t i = 0; i < share; i++, next += LINE)
+            __builtin_prefetch(next, 0, 2);
         K(tile)(ROWS, a, lda, w, k, bias, add, c, ldc);
+    }
+    for (; m >= ROWS / 2; m -= ROWS / 2, a += ROWS / 2 * lda, c += ROWS / 2 * ldc) /* small tiles wait for their sums */
+        K(tile)(ROWS / 2, a, lda, w, k, bias, add, c, ldc);
     for (; m >= 2; m -= 2, a += 2 * lda, c += 2 * ldc)
         K(tile)(2, a, lda, w, k, bias, add, c, ldc);
     if (m)
