@@ -96,16 +96,15 @@ TARGET INLINE void K(tile)(const uint32_t rows, const float *a, size_t lda, cons
         K(store)(c + i * ldc + j * LANES, sum[i][j]);
 }
 
-/* All rows of A against one panel. Meanwhile the next one, which lies behind it, is fetched, a part with each tile. */
-TARGET static void K(panel)(const float *a, size_t lda, uint32_t m, const float *w, uint32_t k, const float *bias,
-                            bool add, float *c, size_t ldc)
+/* All rows of A against one panel. Meanwhile the panel that comes next is fetched, a part with each tile; null: none. */
+TARGET static void K(panel)(const float *a, size_t lda, uint32_t m, const float *w, const float *next, uint32_t k,
+                            const float *bias, bool add, float *c, size_t ldc)
 {
-    enum { LINE = 16 };
-    const float *next = w + (size_t)k * K(width);
-    const uint32_t share = k * K(width) / LINE * ROWS / (m + ROWS) + 1;
-    for (; m >= ROWS; m -= ROWS, a += ROWS * lda, c += ROWS * ldc) {
-        for (uint32_t i = 0; i < share; i++, next += LINE)
-            __builtin_prefetch(next, 0, 2);
+    enum { LINE = 16 }; /* floats */
+    const uint32_t lines = next ? k * K(width) / LINE : 0, share = lines / (m / ROWS + 1) + 1;
+    for (uint32_t line = 0; m >= ROWS; m -= ROWS, a += ROWS * lda, c += ROWS * ldc) {
+        for (uint32_t i = 0; i < share && line < lines; i++, line++)
+            __builtin_prefetch(next + (size_t)line * LINE, 0, 2);
         K(tile)(ROWS, a, lda, w, k, bias, add, c, ldc);
     }
     for (; m >= ROWS / 2; m -= ROWS / 2, a += ROWS / 2 * lda, c += ROWS / 2 * ldc) /* small tiles wait for their sums */
@@ -127,7 +126,7 @@ TARGET static void K(edge)(const float *a, size_t lda, uint32_t m, const float *
         rows = m < ROWS ? m : ROWS;
         for (uint32_t i = 0; add && i < rows; i++)
             memcpy(out + i * K(width), c + i * ldc, there * sizeof *out);
-        K(panel)(a, lda, rows, w, k, start, add, out, K(width));
+        K(panel)(a, lda, rows, w, NULL, k, start, add, out, K(width));
         for (uint32_t i = 0; i < rows; i++)
             memcpy(c + i * ldc, out + i * K(width), there * sizeof *out);
     }
@@ -141,8 +140,9 @@ TARGET static void K(gemm)(const float *a, size_t lda, uint32_t m, const void *w
         const float *start = from ? NULL : bias;
         for (uint32_t p = 0; p < n; p += K(width)) {
             const float *panel = (const float *)w + (size_t)p * k + (size_t)from * K(width);
+            const float *next = n - p > K(width) ? panel + (size_t)k * K(width) : NULL;
             if (n - p >= K(width))
-                K(panel)(a + from, lda, m, panel, to - from, start ? start + p : NULL, add || from, c + p, ldc);
+                K(panel)(a + from, lda, m, panel, next, to - from, start ? start + p : NULL, add || from, c + p, ldc);
             else
                 K(edge)(a + from, lda, m, panel, n - p, to - from, start ? start + p : NULL, add || from, c + p, ldc);
         }

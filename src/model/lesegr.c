@@ -198,11 +198,6 @@ qp_code qp_lesegr_ready(qp_lesegr *m, bool training, qp_err *err)
     return all ? QP_OK : qp_oom(err);
 }
 
-const qp_lesegr_shape *qp_lesegr_shape_of(const qp_lesegr *m)
-{
-    return &m->shape;
-}
-
 const qp_lesegr_part *qp_lesegr_parts(const qp_lesegr *m, uint32_t *n)
 {
     *n = m->parts;

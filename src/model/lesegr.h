@@ -60,7 +60,6 @@ typedef struct qp_lesegr_part { /* a matrix among the weights; rows x cols, row 
 /* Weights as at the beginning of a training. QP_INPUT: a shape that cannot be. */
 qp_code qp_lesegr_new(qp_lesegr_shape, qp_random *, qp_lesegr **, qp_err *);
 void qp_lesegr_free(qp_lesegr *); /* takes null */
-const qp_lesegr_shape *qp_lesegr_shape_of(const qp_lesegr *);
 const qp_lesegr_part *qp_lesegr_parts(const qp_lesegr *, uint32_t *n);
 /* All weights end to end, to be read and, by one thread while nobody else asks, written; who wrote calls ready. */
 float *qp_lesegr_weights(qp_lesegr *, size_t *n);
