@@ -36,6 +36,8 @@ static const char *const models[] = {
     "Keys: OPENAI_API_KEY, OLLAMA_API_KEY, JINA_API_KEY, COHERE_API_KEY, else QUIPU_API_KEY.",
     "Patience: QUIPU_HTTP_TIMEOUT (60 s), QUIPU_HTTP_DEADLINE (180 s), QUIPU_HTTP_CONCURRENCY (4).",
     "`model pull`: QUIPU_HUB, HF_TOKEN.",
+    "QUIPU_PRECISION: int8 (default; embedders and rerankers in numbers of eight bits where the processor multiplies",
+    "    them, some twice as fast, cosines above .999) or f32.",
     NULL};
 
 static const char exits[] = "0 fine; 1 usage; 2 input or option refused; 3 nothing found; 4 store damaged or busy;\n"

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ASKS = 96 }; /* rows that ask at a time: a multiple of each kernel's tile */
+enum { ASKS = 48 }; /* rows that ask at a time: a multiple of each kernel's tile */
 
 void qp_attend_sizes(const qp_heads *h, const qp_kernels *kernels, uint32_t longest, size_t bytes[3])
 {

@@ -151,9 +151,12 @@ qp_code qp_model_open_bert(const char *path, qp_purpose purpose, int threads, qp
     b->marker[0] = b->marker[1] = -1;
     b->name = qp_model_file_name(path);
     b->idle = calloc((size_t)b->threads, sizeof(qp_workspace *));
+    const qp_int8 *int8 = NULL;
     qp_code code = b->name && b->idle ? qp_gguf_open(path, &b->file, err) : qp_oom(err);
+    if (!code && purpose != QP_ATTENTION) /* heads vote one by one: they are taken as the file has them */
+        code = qp_int8_best(&int8, err);
     if (!code)
-        code = qp_encoder_open(&b->file, threads, &b->encoder, err);
+        code = qp_encoder_open(&b->file, int8, threads, &b->encoder, err);
     if (!code)
         code = qp_tokenizer_open(&b->file, &b->tokenizer, err);
     if (!code)

@@ -139,7 +139,7 @@ static qp_code read_layer(void *self, int worker, size_t i, qp_err *err)
     const qp_part gate_up[] = {{"ffn_gate", d->feed}, {"ffn_up", d->feed}};
     const qp_part out = {"attn_output", d->width}, down = {"ffn_down", d->width};
     char name[40];
-    qp_code code = qp_linear_open(&l->qkv, d->file, d->kernels, at, qkv, 3, d->width, err);
+    qp_code code = qp_linear_open(&l->qkv, d->file, d->kernels, NULL, at, qkv, 3, d->width, err);
     snprintf(name, sizeof name, "blk.%u.attn_norm.weight", at);
     if (!code)
         code = qp_gguf_floats(d->file, name, 1, d->width, &l->before_attention, err);
@@ -148,10 +148,10 @@ static qp_code read_layer(void *self, int worker, size_t i, qp_err *err)
     snprintf(name, sizeof name, "blk.%u.ffn_norm.weight", at);
     code = qp_gguf_floats(d->file, name, 1, d->width, &l->before_feed, err);
     if (!code)
-        code = qp_linear_open(&l->out, d->file, d->kernels, at, &out, 1, asks, err);
+        code = qp_linear_open(&l->out, d->file, d->kernels, NULL, at, &out, 1, asks, err);
     if (!code)
-        code = qp_linear_open(&l->gate_up, d->file, d->kernels, at, gate_up, 2, d->width, err);
-    return code ? code : qp_linear_open(&l->down, d->file, d->kernels, at, &down, 1, d->feed, err);
+        code = qp_linear_open(&l->gate_up, d->file, d->kernels, NULL, at, gate_up, 2, d->width, err);
+    return code ? code : qp_linear_open(&l->down, d->file, d->kernels, NULL, at, &down, 1, d->feed, err);
 }
 
 qp_code qp_decoder_open(const qp_gguf *g, int threads, qp_decoder **out, qp_err *err)
@@ -312,7 +312,7 @@ static void run_attention(const qp_decoder *d, const space *w, const layer *l, c
     const size_t stride = (size_t)(h->n + 2 * h->kv) * h->dim, width = (size_t)h->n * h->dim;
     float *rows = w->qkv;
     norm_rows(d, w, l->before_attention);
-    qp_linear_run(&l->qkv, d->kernels, w->normed, w->rows, false, w->qkv);
+    qp_linear_run(&l->qkv, w->normed, w->rows, false, w->qkv, NULL);
     for (uint32_t i = 0; i < n; rows += stride * s[i++].n) {
         const uint32_t first = last ? s[i].n - 1 : 0, asks = s[i].n - first;
         turn_rows(d, w->turn, rows, s[i].n);
@@ -324,11 +324,11 @@ static void run_attention(const qp_decoder *d, const space *w, const layer *l, c
 static void run_layer(const qp_decoder *d, const space *w, const layer *l, const qp_sequence *s, uint32_t n)
 {
     run_attention(d, w, l, s, n, false, w->mixed);
-    qp_linear_run(&l->out, d->kernels, w->mixed, w->rows, true, w->x);
+    qp_linear_run(&l->out, w->mixed, w->rows, true, w->x, NULL);
     norm_rows(d, w, l->before_feed);
-    qp_linear_run(&l->gate_up, d->kernels, w->normed, w->rows, false, w->feed);
+    qp_linear_run(&l->gate_up, w->normed, w->rows, false, w->feed, NULL);
     gate_rows(d, w);
-    qp_linear_run(&l->down, d->kernels, w->feed, w->rows, true, w->x);
+    qp_linear_run(&l->down, w->feed, w->rows, true, w->x, NULL);
 }
 
 static qp_code embed_tokens(const qp_decoder *d, const qp_sequence *s, float *x, qp_err *err)

@@ -21,6 +21,7 @@ typedef struct layer {
 struct qp_encoder {
     const qp_gguf *file;
     const qp_kernels *kernels;
+    const qp_int8 *int8; /* of its linear layers; null: floats */
     uint32_t width, feed, n_layers, positions;
     qp_heads heads;
     float epsilon;
@@ -51,13 +52,13 @@ static qp_code read_layer(void *self, int worker, size_t i, qp_err *err)
     char name[40];
     const qp_part qkv[] = {{"attn_q", e->width}, {"attn_k", e->width}, {"attn_v", e->width}};
     const qp_part out = {"attn_output", e->width}, up = {"ffn_up", e->feed}, down = {"ffn_down", e->width};
-    qp_code code = qp_linear_open(&l->qkv, e->file, e->kernels, at, qkv, 3, e->width, err);
+    qp_code code = qp_linear_open(&l->qkv, e->file, e->kernels, e->int8, at, qkv, 3, e->width, err);
     if (!code)
-        code = qp_linear_open(&l->out, e->file, e->kernels, at, &out, 1, e->width, err);
+        code = qp_linear_open(&l->out, e->file, e->kernels, e->int8, at, &out, 1, e->width, err);
     if (!code)
-        code = qp_linear_open(&l->up, e->file, e->kernels, at, &up, 1, e->width, err);
+        code = qp_linear_open(&l->up, e->file, e->kernels, e->int8, at, &up, 1, e->width, err);
     if (!code)
-        code = qp_linear_open(&l->down, e->file, e->kernels, at, &down, 1, e->feed, err);
+        code = qp_linear_open(&l->down, e->file, e->kernels, e->int8, at, &down, 1, e->feed, err);
     snprintf(name, sizeof name, "blk.%u.attn_output_norm", at);
     if (!code)
         code = read_affine(e->file, name, e->width, &l->after_attention, err);
@@ -116,13 +117,14 @@ static qp_code read_embeddings(qp_encoder *e, qp_err *err)
     return read_affine(g, "token_embd_norm", e->width, &e->embedded, err);
 }
 
-qp_code qp_encoder_open(const qp_gguf *g, int threads, qp_encoder **out, qp_err *err)
+qp_code qp_encoder_open(const qp_gguf *g, const qp_int8 *int8, int threads, qp_encoder **out, qp_err *err)
 {
     qp_encoder *e = calloc(1, sizeof *e);
     if (!e)
         return qp_oom(err);
     e->file = g;
     e->kernels = qp_kernels_best();
+    e->int8 = int8;
     qp_code code = read_sizes(e, err);
     if (!code && !(e->layers = calloc(e->n_layers, sizeof *e->layers)))
         code = qp_oom(err);
@@ -199,6 +201,7 @@ struct qp_workspace {
     void *block;
     size_t size;
     float *x, *qkv, *mixed, *feed; /* rows x width, 3 width, width, feed-forward */
+    void *rounded;                 /* what goes into a linear layer of int8 */
     qp_attend_space attention;     /* of one head */
     span *spans;
 };
@@ -228,8 +231,9 @@ static qp_code workspace_fit(qp_workspace *w, const qp_encoder *e, uint32_t rows
     const size_t f = sizeof(float), row = e->width * f;
     size_t attention[3];
     qp_attend_sizes(&e->heads, e->kernels, longest, attention);
-    size_t size =
-        rows * (5 * row + e->feed * f) + attention[0] + attention[1] + attention[2] + n * sizeof(span) + 9 * 64;
+    const size_t rounded = e->int8 ? qp_int8_rows_size(rows, e->feed > e->width ? e->feed : e->width) : 0;
+    size_t size = rows * (5 * row + e->feed * f) + rounded + attention[0] + attention[1] + attention[2] +
+                  n * sizeof(span) + 10 * 64;
     if (size > w->size) {
         free(w->block);
         size = (size + size / 4 + 63) / 64 * 64;
@@ -243,6 +247,7 @@ static qp_code workspace_fit(qp_workspace *w, const qp_encoder *e, uint32_t rows
     w->qkv = carve(&at, 3 * rows * row);
     w->mixed = carve(&at, rows * row);
     w->feed = carve(&at, rows * e->feed * f);
+    w->rounded = carve(&at, rounded);
     w->attention.weights = carve(&at, attention[0]);
     w->attention.keys = carve(&at, attention[1]);
     w->attention.values = carve(&at, attention[2]);
@@ -279,7 +284,7 @@ static uint32_t keep_first(const qp_encoder *e, qp_workspace *w, uint32_t n)
 static uint32_t run_attention(const qp_encoder *e, qp_workspace *w, const layer *l, uint32_t rows, uint32_t n,
                               bool first_only)
 {
-    qp_linear_run(&l->qkv, e->kernels, w->x, rows, false, w->qkv);
+    qp_linear_run(&l->qkv, w->x, rows, false, w->qkv, w->rounded);
     if (first_only)
         rows = keep_first(e, w, n);
     for (uint32_t i = 0; i < n; i++)
@@ -292,13 +297,13 @@ static uint32_t run_layer(const qp_encoder *e, qp_workspace *w, const layer *l, 
                           bool first_only)
 {
     rows = run_attention(e, w, l, rows, n, first_only);
-    qp_linear_run(&l->out, e->kernels, w->mixed, rows, true, w->x);
+    qp_linear_run(&l->out, w->mixed, rows, true, w->x, w->rounded);
     for (uint32_t i = 0; i < rows; i++)
         e->kernels->norm(w->x + (size_t)i * e->width, e->width, l->after_attention.gain, l->after_attention.bias,
                          e->epsilon);
-    qp_linear_run(&l->up, e->kernels, w->x, rows, false, w->feed);
+    qp_linear_run(&l->up, w->x, rows, false, w->feed, w->rounded);
     e->kernels->gelu(w->feed, (size_t)rows * e->feed);
-    qp_linear_run(&l->down, e->kernels, w->feed, rows, true, w->x);
+    qp_linear_run(&l->down, w->feed, rows, true, w->x, w->rounded);
     for (uint32_t i = 0; i < rows; i++)
         e->kernels->norm(w->x + (size_t)i * e->width, e->width, l->after_feed.gain, l->after_feed.bias, e->epsilon);
     return rows;

@@ -8,6 +8,7 @@
 #define QP_MODEL_ENCODER_H
 
 #include "model/gguf.h"
+#include "model/int8.h"
 #include "model/kernel.h"
 
 typedef enum qp_pool { /* of the last layer's rows */
@@ -26,8 +27,9 @@ typedef struct qp_sequence {
 typedef struct qp_encoder qp_encoder;
 typedef struct qp_workspace qp_workspace;
 
-/* QP_MODEL if a tensor is missing or of another shape than the rest says. The file must outlive the encoder. */
-qp_code qp_encoder_open(const qp_gguf *, int threads, qp_encoder **, qp_err *);
+/* int8: of the linear layers; null: floats. QP_MODEL if a tensor is missing or of another shape than the rest says. The
+ * file must outlive the encoder. */
+qp_code qp_encoder_open(const qp_gguf *, const qp_int8 *, int threads, qp_encoder **, qp_err *);
 void qp_encoder_close(qp_encoder *);           /* takes null */
 uint32_t qp_encoder_width(const qp_encoder *); /* of a row */
 uint32_t qp_encoder_heads(const qp_encoder *);

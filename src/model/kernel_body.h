@@ -29,12 +29,29 @@ TARGET INLINE K(vec) K(select)(K(ivec) mask, K(vec) yes, K(vec) no)
     return (K(vec))((mask & (K(ivec))yes) | (~mask & (K(ivec))no));
 }
 
+/* The first n < LANES floats, `rest` in the other lanes. */
+TARGET INLINE K(vec) K(load_part)(const float *at, uint32_t n, float rest)
+{
+    K(vec) v = K(all)(rest);
+    memcpy(&v, at, n * sizeof *at);
+    return v;
+}
+
 TARGET INLINE float K(sum)(K(vec) v)
 {
-    float s = 0;
-    for (int i = 0; i < LANES; i++)
-        s += v[i];
-    return s;
+    float s[LANES];
+    K(store)(s, v);
+    UNROLL for (int half = LANES / 2; half; half /= 2) UNROLL for (int i = 0; i < half; i++) s[i] += s[i + half];
+    return s[0];
+}
+
+TARGET INLINE float K(greatest)(K(vec) v)
+{
+    float s[LANES];
+    K(store)(s, v);
+    UNROLL for (int half = LANES / 2; half; half /= 2) UNROLL for (int i = 0; i < half; i++) s[i] =
+        s[i] > s[i + half] ? s[i] : s[i + half];
+    return s[0];
 }
 
 /* e^x, relative error below 2e-7; x is clamped to where the result is a normal float. */
@@ -62,7 +79,9 @@ TARGET static void K(pack)(void *out, const float *w, size_t row, size_t column,
     for (uint32_t p = 0; p < n; p += K(width)) {
         float *panel = (float *)out + (size_t)p * k;
         uint32_t there = n - p < K(width) ? n - p : K(width);
-        for (uint32_t j = 0; j < there; j++) {
+        for (uint32_t i = 0; row == 1 && i < k; i++)
+            memcpy(panel + (size_t)i * K(width), w + p + i * column, there * sizeof *panel);
+        for (uint32_t j = 0; row != 1 && j < there; j++) {
             const float *from = w + (p + j) * row;
             for (uint32_t i = 0; i < k; i++)
                 panel[(size_t)i * K(width) + j] = from[i * column];
@@ -226,29 +245,24 @@ TARGET static void K(tanh)(float *x, size_t n)
 
 TARGET static void K(softmax)(float *x, uint32_t n, float scale)
 {
-    float top = x[0];
-    for (uint32_t i = 1; i < n; i++)
-        top = x[i] > top ? x[i] : top;
-    uint32_t i = 0;
-    K(vec) s = K(all)(0);
-    for (; i + LANES <= n; i += LANES) {
+    const uint32_t whole = n / LANES * LANES, left = n - whole;
+    K(vec) most = K(load_part)(x + whole, left, x[0]);
+    for (uint32_t i = 0; i < whole; i += LANES) {
+        K(vec) next = K(load)(x + i);
+        most = K(select)(next > most, next, most);
+    }
+    const float top = K(greatest)(most);
+    K(vec) rest = K(exp)((K(load_part)(x + whole, left, -INFINITY) - top) * scale), s = rest; /* e^-87 past the end */
+    for (uint32_t i = 0; i < whole; i += LANES) {
         K(vec) e = K(exp)((K(load)(x + i) - top) * scale);
         K(store)(x + i, e);
         s += e;
     }
-    float total = K(sum)(s);
-    if (i < n) {
-        float rest[LANES] = {0};
-        memcpy(rest, x + i, (n - i) * sizeof *x);
-        K(store)(rest, K(exp)((K(load)(rest) - top) * scale));
-        memcpy(x + i, rest, (n - i) * sizeof *x);
-        for (uint32_t j = i; j < n; j++)
-            total += x[j];
-    }
-    for (i = 0; i + LANES <= n; i += LANES)
-        K(store)(x + i, K(load)(x + i) / total);
-    for (; i < n; i++)
-        x[i] /= total;
+    const float share = 1 / K(sum)(s);
+    for (uint32_t i = 0; i < whole; i += LANES)
+        K(store)(x + i, K(load)(x + i) * share);
+    rest *= share;
+    memcpy(x + whole, &rest, left * sizeof *x);
 }
 
 static const qp_kernels K(kernels) = {NAME,    K(width), sizeof(float), K(usable), K(pack),

@@ -18,19 +18,21 @@ static qp_code read_part(const qp_gguf *g, uint32_t layer, const qp_part *part, 
     return code;
 }
 
-qp_code qp_linear_open(qp_linear *l, const qp_gguf *g, const qp_kernels *kernels, uint32_t layer, const qp_part *part,
-                       uint32_t parts, uint32_t k, qp_err *err)
+qp_code qp_linear_open(qp_linear *l, const qp_gguf *g, const qp_kernels *kernels, const qp_int8 *int8, uint32_t layer,
+                       const qp_part *part, uint32_t parts, uint32_t k, qp_err *err)
 {
     uint32_t n = 0, row = 0;
     for (uint32_t i = 0; i < parts; i++)
         n += part[i].rows;
     float *w = malloc((size_t)n * k * sizeof *w);
-    size_t bytes = qp_packed_size(kernels, n, k) * kernels->item;
-    *l = (qp_linear){aligned_alloc(64, (bytes + 63) / 64 * 64), calloc(n, sizeof(float)), n, k};
+    size_t bytes = int8 ? qp_int8_packed_size(int8, n, k) : qp_packed_size(kernels, n, k) * kernels->item;
+    *l = (qp_linear){kernels, int8, aligned_alloc(64, (bytes + 63) / 64 * 64), calloc(n, sizeof(float)), n, k};
     qp_code code = w && l->bias && l->panels ? QP_OK : qp_oom(err);
     for (uint32_t i = 0; i < parts && !code; row += part[i++].rows)
         code = read_part(g, layer, part + i, k, w + (size_t)row * k, l->bias + row, err);
-    if (!code)
+    if (!code && int8)
+        qp_int8_pack(int8, l->panels, w, n, k);
+    else if (!code)
         kernels->pack(l->panels, w, k, 1, n, k);
     free(w);
     return code;
@@ -42,7 +44,12 @@ void qp_linear_close(qp_linear *l)
     free(l->bias);
 }
 
-void qp_linear_run(const qp_linear *l, const qp_kernels *kernels, const float *a, uint32_t m, bool add, float *c)
+void qp_linear_run(const qp_linear *l, const float *a, uint32_t m, bool add, float *c, void *space)
 {
-    kernels->gemm(a, l->k, m, l->panels, l->n, l->k, l->bias, add, c, l->n);
+    if (!l->int8) {
+        l->kernels->gemm(a, l->k, m, l->panels, l->n, l->k, l->bias, add, c, l->n);
+        return;
+    }
+    l->int8->round(space, a, m, l->k);
+    l->int8->gemm(space, m, l->panels, l->n, l->k, l->bias, add, c);
 }
