@@ -91,7 +91,7 @@ for facts in embedded pooled; do
     cmp "$(snapshot grown)" "$(snapshot changed)" || fail "a changed text left a trace in the graph (facts=$facts)"
     $QUIPU check -s grown >/dev/null
     for ms in 010 020 030 040 060 080; do
-        timeout -s KILL "0.$ms" $index -o facts=$facts -s killed one >out 2>&1 || true
+        timeout --foreground -s KILL "0.$ms" $index -o facts=$facts -s killed one >out 2>&1 || true
     done
     $index -o facts=$facts -s killed one >out
     cmp "$(snapshot killed)" "$(snapshot changed)" || fail "a killed run left a trace in the graph (facts=$facts)"
