@@ -1,6 +1,5 @@
 #include "model/int8.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,15 +43,20 @@ size_t qp_int8_packed_size(const qp_int8 *kernel, uint32_t n, uint32_t k)
     return (n + kernel->width - 1) / kernel->width * panel_size(kernel->width, k);
 }
 
-/* Of one column: n of its weights, to every fourth place of four. */
-static void pack_block(uint8_t *at, uint32_t width, float *unit, const float *w, uint32_t n)
+/* Of one column: n of its weights. */
+static void pack_block(const qp_int8 *kernel, uint8_t *at, float *unit, const float *w, uint32_t n)
 {
-    float most = 0;
-    for (uint32_t i = 0; i < n; i++)
-        most = fmaxf(most, fabsf(w[i]));
-    *unit = most / MOST;
-    for (uint32_t i = 0; i < n; i++)
-        at[i / QUAD * QUAD * width + i % QUAD] = (uint8_t)(RAISED + (most > 0 ? lrintf(w[i] / most * MOST) : 0));
+    _Alignas(64) struct {
+        uint32_t four[STEPS];
+        block block;
+    } rounded; /* as a row of one block */
+    const uint32_t raise = 0x80808080;
+    kernel->round(&rounded, w, 1, n);
+    *unit = rounded.block.unit;
+    for (int i = 0; i < STEPS; i++) {
+        const uint32_t four = rounded.four[i] ^ raise; /* without sign, and 128 more */
+        memcpy(at + (size_t)i * QUAD * kernel->width, &four, sizeof four);
+    }
 }
 
 void qp_int8_pack(const qp_int8 *kernel, void *out, const float *w, uint32_t n, uint32_t k)
@@ -66,7 +70,7 @@ void qp_int8_pack(const qp_int8 *kernel, void *out, const float *w, uint32_t n, 
             memset(at, RAISED, (size_t)QP_INT8_BLOCK * width);
             memset(unit, 0, width * sizeof *unit);
             for (uint32_t j = 0; j < width && p + j < n; j++)
-                pack_block(at + (size_t)j * QUAD, width, unit + j, w + (size_t)(p + j) * k + from, there);
+                pack_block(kernel, at + (size_t)j * QUAD, unit + j, w + (size_t)(p + j) * k + from, there);
             at = (uint8_t *)(unit + width);
         }
 }

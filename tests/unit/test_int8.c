@@ -62,7 +62,7 @@ static double twin_block(const float *a, const float *w, uint32_t n)
         most_w = fmaxf(most_w, fabsf(w[i]));
     }
     for (uint32_t i = 0; i < n && most_a > 0 && most_w > 0; i++)
-        sum += lrint((double)a[i] * (127 / most_a)) * lrintf(w[i] / most_w * 127);
+        sum += lrint((double)a[i] * (127 / most_a)) * lrint((double)w[i] * (127 / most_w));
     return (double)sum * most_a / 127 * most_w / 127;
 }
 
