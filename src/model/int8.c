@@ -4,6 +4,7 @@
 #include <string.h>
 
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -91,6 +92,14 @@ static bool avx512_usable(void)
 #define K(name) avx512_##name
 #define NAME "avx512vnni"
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vnni,avx2,fma")))
+TARGET INLINE float K(greatest)(__m512 v)
+{
+    return _mm512_reduce_max_ps(v);
+}
+TARGET INLINE int32_t K(total)(__v16si v)
+{
+    return _mm512_reduce_add_epi32((__m512i)v);
+}
 #define DOT(sum, w, a) (__typeof__(sum))_mm512_dpbusd_epi32((__m512i)(sum), (__m512i)(w), (__m512i)(a))
 #define LANES 16
 #define ROWS 12
@@ -99,11 +108,25 @@ static bool avx512_usable(void)
 
 static bool avx_usable(void)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("avxvnni");
+    unsigned a = 0, b, c, d; /* not every compiler's builtin knows the name */
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __get_cpuid_count(7, 1, &a, &b, &c, &d) &&
+           a >> 4 & 1;
 }
 #define K(name) avx_##name
 #define NAME "avxvnni"
 #define TARGET __attribute__((target("avxvnni,avx2,fma")))
+TARGET INLINE float K(greatest)(__m256 v)
+{
+    __m128 half = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    half = _mm_max_ps(half, _mm_movehl_ps(half, half));
+    return _mm_cvtss_f32(_mm_max_ss(half, _mm_movehdup_ps(half)));
+}
+TARGET INLINE int32_t K(total)(__v8si v)
+{
+    __m128i half = _mm_add_epi32(_mm256_castsi256_si128((__m256i)v), _mm256_extracti128_si256((__m256i)v, 1));
+    half = _mm_add_epi32(half, _mm_unpackhi_epi64(half, half));
+    return _mm_cvtsi128_si32(half) + _mm_extract_epi32(half, 1);
+}
 #define DOT(sum, w, a) (__typeof__(sum))_mm256_dpbusd_avx_epi32((__m256i)(sum), (__m256i)(w), (__m256i)(a))
 #define LANES 8
 #define ROWS 6

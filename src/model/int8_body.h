@@ -2,6 +2,7 @@
  *   K(name)   the name for this set            TARGET  its function attribute
  *   LANES     32-bit numbers in a vector       ROWS, VECTORS  the register tile: ROWS x VECTORS sums
  *   DOT       each lane of a sum and the four products of bytes there
+ *   K(greatest), K(total)   of the lanes of a vector
  */
 enum { K(width) = LANES * VECTORS };
 
@@ -33,18 +34,18 @@ TARGET INLINE K(ivec) K(all)(const void *at)
 TARGET static block K(round_block)(int8_t *out, const float *a, uint32_t n)
 {
     const float magic = 12582912.f; /* 1.5 * 2^23: adding it rounds to an integer, which stands in the low bits */
-    float full[QP_INT8_BLOCK] = {0};
-    if (n < QP_INT8_BLOCK)
+    float full[QP_INT8_BLOCK];
+    if (n < QP_INT8_BLOCK) {
+        memset(full, 0, sizeof full);
         a = memcpy(full, a, n * sizeof *a);
+    }
     K(vec) most = {0};
     for (int i = 0; i < QP_INT8_BLOCK; i += LANES) {
         K(vec) x = (K(vec))((K(ivec))K(load)(a + i) & 0x7fffffff);
         K(ivec) more = x > most;
         most = (K(vec))((more & (K(ivec))x) | (~more & (K(ivec))most));
     }
-    float top = 0;
-    for (int i = 0; i < LANES; i++)
-        top = most[i] > top ? most[i] : top;
+    const float top = K(greatest)(most);
     const float scale = top > 0 ? MOST / top : 0;
     K(ivec) sums = {0};
     for (int i = 0; i < QP_INT8_BLOCK; i += LANES) {
@@ -53,10 +54,7 @@ TARGET static block K(round_block)(int8_t *out, const float *a, uint32_t n)
         K(bytes) narrow = __builtin_convertvector(whole, K(bytes));
         memcpy(out + i, &narrow, sizeof narrow);
     }
-    int32_t sum = 0;
-    for (int i = 0; i < LANES; i++)
-        sum += sums[i];
-    return (block){top / MOST, -RAISED * sum};
+    return (block){top / MOST, -RAISED * K(total)(sums)};
 }
 
 TARGET static void K(round)(void *out, const float *a, uint32_t m, uint32_t k)

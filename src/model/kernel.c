@@ -3,6 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #define INLINE static inline __attribute__((always_inline))
 #if defined(__clang__)
 #define UNROLL _Pragma("clang loop unroll(full)")
@@ -19,6 +23,7 @@ static bool avx512_usable(void)
 #define K(name) avx512_##name
 #define NAME "avx512"
 #define TARGET __attribute__((target("avx512f,avx2,fma")))
+#define GREATER(a, b) (__typeof__(a))_mm512_max_ps((__m512)(a), (__m512)(b))
 #define LANES 16
 #define ROWS 12
 #define VECTORS 2
@@ -31,6 +36,7 @@ static bool avx2_usable(void)
 #define K(name) avx2_##name
 #define NAME "avx2"
 #define TARGET __attribute__((target("avx2,fma")))
+#define GREATER(a, b) (__typeof__(a))_mm256_max_ps((__m256)(a), (__m256)(b))
 #define LANES 8
 #define ROWS 6
 #define VECTORS 2
@@ -44,6 +50,7 @@ static bool plain_usable(void)
 #define K(name) plain_##name
 #define NAME "plain"
 #define TARGET
+#define GREATER(a, b) K(select)((a) > (b), a, b)
 #define LANES 4
 #define ROWS 4
 #define VECTORS 2

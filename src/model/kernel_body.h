@@ -1,6 +1,7 @@
 /* The kernels for one instruction set. Included by kernel.c once for each, with
  *   K(name)   the name for this set            TARGET  its function attribute
  *   LANES     floats in a vector               ROWS, VECTORS  the register tile: ROWS x VECTORS accumulators
+ *   GREATER   lane by lane, the greater of two vectors
  */
 enum { K(width) = LANES * VECTORS };
 
@@ -54,21 +55,20 @@ TARGET INLINE float K(greatest)(K(vec) v)
     return s[0];
 }
 
-/* e^x, relative error below 2e-7; x is clamped to where the result is a normal float. */
+/* e^x of x <= 0, relative error below 2e-7; x is clamped to where the result is a normal float. The polynomial is the
+ * minimax one of degree five on [-ln 2 / 2, ln 2 / 2]. */
 TARGET INLINE K(vec) K(exp)(K(vec) x)
 {
-    x = K(select)(x < -87.f, K(all)(-87.f), x);
-    x = K(select)(x > 88.f, K(all)(88.f), x);
+    x = GREATER(x, K(all)(-87.f));
     const float magic = 12582912.f; /* 1.5 * 2^23: adding it rounds to an integer, which stands in the low bits */
     K(vec) rounded = x * 1.44269504f + magic, n = rounded - magic;
     K(vec) r = x - n * .693145752f - n * 1.42860677e-6f; /* ln 2 in two parts */
-    K(vec) p = K(all)(1.f / 720);
-    p = p * r + 1.f / 120;
-    p = p * r + 1.f / 24;
-    p = p * r + 1.f / 6;
-    p = p * r + .5f;
-    p = p * r + 1.f;
-    p = p * r + 1.f;
+    K(vec) p = K(all)(.00829765508f);
+    p = p * r + .041915382f;
+    p = p * r + .166675747f;
+    p = p * r + .499988949f;
+    p = p * r + .999999692f;
+    p = p * r + 1.00000007f;
     return (K(vec))((K(ivec))p + ((K(ivec))rounded << 23));
 }
 
@@ -247,10 +247,8 @@ TARGET static void K(softmax)(float *x, uint32_t n, float scale)
 {
     const uint32_t whole = n / LANES * LANES, left = n - whole;
     K(vec) most = K(load_part)(x + whole, left, x[0]);
-    for (uint32_t i = 0; i < whole; i += LANES) {
-        K(vec) next = K(load)(x + i);
-        most = K(select)(next > most, next, most);
-    }
+    for (uint32_t i = 0; i < whole; i += LANES)
+        most = GREATER(K(load)(x + i), most);
     const float top = K(greatest)(most);
     K(vec) rest = K(exp)((K(load_part)(x + whole, left, -INFINITY) - top) * scale), s = rest; /* e^-87 past the end */
     for (uint32_t i = 0; i < whole; i += LANES) {
@@ -271,6 +269,7 @@ static const qp_kernels K(kernels) = {NAME,    K(width), sizeof(float), K(usable
 #undef K
 #undef NAME
 #undef TARGET
+#undef GREATER
 #undef LANES
 #undef ROWS
 #undef VECTORS
