@@ -189,14 +189,22 @@ static qp_code relation_of(qp_build *b, qp_str id, struct relation **out, qp_err
     return QP_OK;
 }
 
-/* Waits beside the triple, which is logged next. */
-static qp_code log_text(qp_build *b, qp_str text, qp_err *err)
+/* Waits beside the triple, which is logged next: its text, then a NUL and its document, if it has one. */
+static qp_code log_said(qp_build *b, qp_str text, qp_str document, qp_err *err)
 {
-    const struct said said = {b->triples, text.n};
-    qp_code code = b->said ? QP_OK : qp_scratch_open(b->folder, b->budget / 16, &b->said, err);
-
+    qp_buf *all = &b->record;
+    qp_buf_clear(all);
+    qp_buf_str(all, text);
+    if (document.n)
+        qp_buf_char(all, 0);
+    qp_buf_str(all, document);
+    const struct said said = {b->triples, all->n};
+    qp_code code = all->oom ? qp_oom(err) : QP_OK;
+    if (code || !all->n)
+        return code;
+    code = b->said ? QP_OK : qp_scratch_open(b->folder, b->budget / 16, &b->said, err);
     code = code ? code : qp_scratch_add(b->said, &said, sizeof said, err);
-    return code ? code : qp_scratch_add(b->said, text.at, text.n, err);
+    return code ? code : qp_scratch_add(b->said, all->at, all->n, err);
 }
 
 qp_code qp_build_triple(qp_build *b, const qp_triple *t, qp_err *err)
@@ -211,12 +219,12 @@ qp_code qp_build_triple(qp_build *b, const qp_triple *t, qp_err *err)
     if (!code && !(isfinite(t->weight) && t->weight >= 0))
         code = qp_fail(err, QP_INPUT, "wanted a weight that is a number of at least 0, found %g", t->weight);
     code = code || cut ? code : check(t->text, "an edge's text", true, err);
+    code = code ? code : check(t->document, "the document of a triple", true, err);
     code = code ? code : make_room(b, err);
     code = code ? code : relation_of(b, t->relation, &relation, err);
     code = code ? code : number_of(b, t->head, &logged.head, err);
     code = code ? code : number_of(b, t->tail, &logged.tail, err);
-    if (!code && t->text.n && !cut)
-        code = log_text(b, t->text, err);
+    code = code ? code : log_said(b, cut ? QP_STR("") : t->text, t->document, err);
     if (code)
         return code;
     b->texts_cut += cut;

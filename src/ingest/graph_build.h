@@ -41,8 +41,8 @@ typedef struct qp_build_out {
     /* Names are unique in a scope: of several ids with one name the first (in byte order of ids) has it, the others are
      * called "name (id)". Texts are joined by line breaks, each once; what is beyond the limit is left out. */
     qp_code (*entity)(void *ctx, qp_str scope, qp_str name, qp_str text, qp_err *);
-    /* Of triples given several times the heaviest, with the texts of all, joined as those of entities. Self-loops are
-     * triples. */
+    /* Of triples given several times the heaviest, with the texts of all, joined as those of entities, and behind a NUL,
+     * if there are any, their documents, a line each (store/graph.h). Self-loops are triples. */
     qp_code (*triple)(void *ctx, uint32_t head, uint32_t relation, uint32_t tail, float weight, qp_str text, qp_err *);
     /* As they were added, last of all: of readers whose entities have their ids for names. */
     qp_code (*provenance)(void *ctx, qp_str entity, qp_str document, qp_err *);

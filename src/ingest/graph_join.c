@@ -8,7 +8,7 @@ enum {
     LOOK = 1 << 14, /* records between two looks */
     BLOCK = 1024,   /* triples read at once */
     TRIPLE = 16,    /* bytes of a triple's record: head, tail, relation, weight, the highest byte of each first, as the
-                       order of weights from 0 up is that of their bits; then its text */
+                       order of weights from 0 up is that of their bits; then its text, a NUL and its document */
     SAME = 12       /* of them what makes two triples one */
 };
 
@@ -90,7 +90,7 @@ static qp_code look_ahead(struct texts *t, qp_err *err)
     return code;
 }
 
-/* Appends the text of this triple, if it has one. */
+/* Appends what is said of this triple, if anything is. */
 static qp_code take_text(struct texts *t, uint64_t triple, qp_buf *out, qp_err *err)
 {
     if (t->next.triple != triple)
@@ -136,7 +136,12 @@ static qp_code place_triples(qp_build *b, qp_sorter *places, const uint32_t *rel
     return code;
 }
 
-static qp_code put_triple(const char key[TRIPLE], const qp_buf *text, const qp_build_out *out, qp_build_counts *counts,
+struct joined { /* what is said of equal triples */
+    qp_buf text, documents;
+    size_t last; /* where the last of these begins */
+};
+
+static qp_code put_triple(const char key[TRIPLE], struct joined *said, const qp_build_out *out, qp_build_counts *counts,
                           qp_err *err)
 {
     uint32_t bits = qp_key_get32(key + 12);
@@ -145,8 +150,14 @@ static qp_code put_triple(const char key[TRIPLE], const qp_buf *text, const qp_b
     memcpy(&weight, &bits, sizeof weight);
     counts->triples++;
     counts->self_loops += !memcmp(key, key + 4, 4);
+    if (said->documents.n) {
+        qp_buf_char(&said->text, 0);
+        qp_buf_str(&said->text, qp_buf_view(&said->documents));
+    }
+    if (said->text.oom)
+        return qp_oom(err);
     return out->triple(out->ctx, qp_key_get32(key), qp_key_get32(key + 8), qp_key_get32(key + 4), weight,
-                       qp_buf_view(text), err);
+                       qp_buf_view(&said->text), err);
 }
 
 /* Texts of equal triples, each once. */
@@ -163,6 +174,27 @@ static qp_code join_text(qp_buf *all, qp_str text, qp_build_counts *counts, qp_e
     return all->oom ? qp_oom(err) : QP_OK;
 }
 
+/* Documents of equal triples; those of one text come in order, each is kept once. */
+static qp_code join_document(struct joined *said, qp_str document, qp_err *err)
+{
+    qp_buf *all = &said->documents;
+    if (!document.n || all->n + 1 + document.n > QP_BUILD_TEXT ||
+        qp_str_eq(qp_str_slice(qp_buf_view(all), said->last, all->n), document))
+        return QP_OK;
+    if (all->n)
+        qp_buf_char(all, '\n');
+    said->last = all->n;
+    qp_buf_str(all, document);
+    return all->oom ? qp_oom(err) : QP_OK;
+}
+
+static qp_code join_said(struct joined *all, qp_str said, qp_build_counts *counts, qp_err *err)
+{
+    qp_str document, text = qp_str_split(said, 0, &document);
+    qp_code code = join_text(&all->text, text, counts, err);
+    return code ? code : join_document(all, document, err);
+}
+
 /* Of equal ones the last, which is the heaviest. */
 static qp_code put_triples(qp_build *b, qp_sorter *sorted, const qp_build_out *out, qp_build_counts *counts,
                            qp_err *err)
@@ -170,7 +202,7 @@ static qp_code put_triples(qp_build *b, qp_sorter *sorted, const qp_build_out *o
     char before[TRIPLE] = {0};
     bool any = false;
     qp_str r;
-    qp_buf text = {0};
+    struct joined said = {0};
     qp_code code = qp_sorter_sort(sorted, err);
 
     while (!code) {
@@ -179,18 +211,21 @@ static qp_code put_triples(qp_build *b, qp_sorter *sorted, const qp_build_out *o
             break;
         b->tell.done++;
         if (any && memcmp(before, r.at, SAME)) {
-            code = put_triple(before, &text, out, counts, err);
-            qp_buf_clear(&text);
+            code = put_triple(before, &said, out, counts, err);
+            qp_buf_clear(&said.text);
+            qp_buf_clear(&said.documents);
+            said.last = 0;
         } else {
             counts->duplicates += any;
         }
         any = true;
-        code = code ? code : join_text(&text, qp_str_slice(r, TRIPLE, r.n), counts, err);
+        code = code ? code : join_said(&said, qp_str_slice(r, TRIPLE, r.n), counts, err);
         memcpy(before, r.at, TRIPLE);
         code = code ? code : qp_build_look(b, err);
     }
-    code = code || !any ? code : put_triple(before, &text, out, counts, err);
-    qp_buf_free(&text);
+    code = code || !any ? code : put_triple(before, &said, out, counts, err);
+    qp_buf_free(&said.text);
+    qp_buf_free(&said.documents);
     return code;
 }
 

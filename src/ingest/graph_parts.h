@@ -24,7 +24,7 @@ struct logged {          /* a triple as it waits */
 
 struct said {
     uint64_t triple; /* how many were logged before it */
-    uint64_t n;      /* bytes of its text */
+    uint64_t n;      /* bytes of its text, with its document */
 };
 
 struct dictionary {     /* one that was full */
@@ -62,7 +62,7 @@ struct qp_build {
     qp_buf record;
     qp_sorter *known;
     qp_scratch *log;
-    qp_scratch *said;       /* of triples with a text: struct said, then the text; null: none has one */
+    qp_scratch *said;       /* of triples with a text or document: struct said, then those; null: none has one */
     qp_scratch *provenance; /* two lengths, an entity, a document, and so on; null: there are none */
     qp_map *relations;      /* id to place */
     struct relation *relation;

@@ -40,9 +40,8 @@ static const qp_opt options[] = {
     {"relations_prompt", "a file with {text} and {entities}; not set: prompts/relations.txt", QP_TEXT,
      OPTION(relations_prompt), "", 0, 0, NULL},
     {"facts",
-     "vectors of what is drawn out of texts: pooled from the tokens of the passages it stands in, made with the "
-     "passages, or "
-     "embedded as texts of their own",
+     "vectors of entities and facts that stand in the texts, drawn out of them or given: pooled from the tokens of a "
+     "passage, made with it, or embedded as texts of their own",
      QP_ENUM, OPTION(facts), "pooled", 0, 0, "pooled|embedded"},
     {"phi", "entities of a larger cosine are joined as synonyms; 1: none", QP_FLOAT, OPTION(phi), "0.8", 0, 1, NULL},
     {"names", "entities are found by the words of their names, too", QP_ENUM, OPTION(names), "yes", 0, 0, "yes|no"},

@@ -40,7 +40,7 @@ static qp_code digest_of(qp_job *job, qp_digest *out, qp_err *err)
         part[i] = qp_str_of(each[i].hex);
     }
     if (!code) {
-        part[job->n_graph] = QP_STR("graph 2"); /* a new number where the readers change what they give */
+        part[job->n_graph] = QP_STR("graph 3"); /* a new number where the readers change what they give */
         *out = qp_digest_parts(part, job->n_graph + 1);
     }
     return code;

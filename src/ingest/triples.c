@@ -82,7 +82,7 @@ qp_code qp_triples_read(const qp_triples_source *source, const qp_triple_sink *s
         return qp_fail(err, QP_INPUT, "%s: no file of triples that we know", name);
     r.tell = (qp_tell){.watch = source->watch, .stage = "read", .item = name, .began = qp_now_ms()};
     qp_code code = readers[source->kind](&r, err);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         qp_buf_free(&r.fixed[i]);
     if (code)
         return code;
@@ -168,7 +168,7 @@ static qp_str clean(qp_reading_triples *r, qp_str s, int which)
 
 static bool oom(const qp_reading_triples *r)
 {
-    return r->fixed[0].oom || r->fixed[1].oom || r->fixed[2].oom || r->fixed[3].oom;
+    return r->fixed[0].oom || r->fixed[1].oom || r->fixed[2].oom || r->fixed[3].oom || r->fixed[4].oom;
 }
 
 qp_code qp_reading_triple(qp_reading_triples *r, qp_triple t, bool *taken, qp_err *err)
@@ -179,6 +179,7 @@ qp_code qp_reading_triple(qp_reading_triples *r, qp_triple t, bool *taken, qp_er
     t.relation = clean(r, t.relation, 1);
     t.tail = clean(r, t.tail, 2);
     t.text = clean(r, t.text, 3);
+    t.document = clean(r, t.document, 4);
     if (oom(r))
         return qp_oom(err);
     qp_code code = r->sink->triple(r->sink->ctx, &t, &why);

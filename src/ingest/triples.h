@@ -14,6 +14,7 @@ typedef struct qp_triple {       /* strings live for the call */
     qp_str head, relation, tail; /* ids; what a reader is shown of them may be told apart from them (qp_entity) */
     float weight;                /* finite, >= 0; 1 where nothing is said */
     qp_str text;                 /* what is said of it besides, "key: value" lines; or empty */
+    qp_str document;             /* the key of the one that it is from, a line; or empty */
 } qp_triple;
 
 typedef struct qp_entity { /* what is known of an id; what stands in several calls comes together */
@@ -38,7 +39,8 @@ typedef struct qp_triple_sink {
 
 typedef enum qp_triples_kind {
     QP_TRIPLES_NONE,
-    /* head, relation, tail and perhaps a weight parted by tabs; a first line head, relation, tail is a header */
+    /* head, relation, tail and perhaps a weight parted by tabs; a first line head, relation, tail is a header, under
+     * which a fourth column of another name is the document */
     QP_TRIPLES_TSV,
     /* RDF. An IRI's name is its rdfs:label in the file (without a language or in English before others), else what
      * stands behind its last '#', '/' or ':'; the IRI is in the entity's text. Literals are entities, named by their

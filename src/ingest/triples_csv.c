@@ -114,7 +114,7 @@ static qp_code take_edge(qp_reading_triples *r, yyjson_val *row, qp_err *err)
     struct cell source = find(row, sources), target = find(row, targets), relation = find(row, relations);
     struct cell weight = find(row, weights);
     yyjson_val *const told[] = {source.key, target.key, relation.key, weight.key};
-    qp_triple t = {source.value, relation.key ? relation.value : QP_STR("link"), target.value, 1, {0}};
+    qp_triple t = {source.value, relation.key ? relation.value : QP_STR("link"), target.value, 1, {0}, {0}};
     qp_buf all = {0}, text = {0};
 
     if (!source.key || !target.key)

@@ -202,8 +202,9 @@ static qp_code end_node(struct graphml *x, qp_err *err)
 static qp_code end_edge(struct graphml *x, qp_err *err)
 {
     qp_str weight = qp_buf_view(&x->weight);
-    qp_triple t = {qp_buf_view(&x->id), x->name.n ? qp_buf_view(&x->name) : QP_STR("link"), qp_buf_view(&x->target), 1,
-                   qp_buf_view(&x->text)};
+    qp_triple t = {qp_buf_view(&x->id),     x->name.n ? qp_buf_view(&x->name) : QP_STR("link"),
+                   qp_buf_view(&x->target), 1,
+                   qp_buf_view(&x->text),   {0}};
 
     if (x->name.oom || x->weight.oom || x->text.oom)
         return qp_oom(err);

@@ -20,8 +20,8 @@ static qp_code take_triple(qp_reading_triples *r, yyjson_val *v, qp_err *err)
         (n == 4 && !yyjson_is_num(part[3])))
         return qp_reading_left_out(r, err, "wanted a triple [\"head\", \"relation\", \"tail\"] and perhaps a weight");
     float weight = n == 4 ? (float)yyjson_get_num(part[3]) : 1;
-    return qp_reading_triple(r, (qp_triple){text_of(part[0]), text_of(part[1]), text_of(part[2]), weight, {0}}, NULL,
-                             err);
+    return qp_reading_triple(r, (qp_triple){text_of(part[0]), text_of(part[1]), text_of(part[2]), weight, {0}, {0}},
+                             NULL, err);
 }
 
 static qp_code take_graph(qp_reading_triples *r, yyjson_val *graph, qp_err *err)

@@ -140,7 +140,7 @@ static qp_code take_triple(struct rdf *x, const SerdNode *const node[3])
         id[i] = qp_buf_view(&x->id[i]);
     if (node[2]->type == SERD_LITERAL && !node[2]->n_bytes)
         return qp_reading_left_out(x->r, x->err, "a literal without text");
-    qp_code code = qp_reading_triple(x->r, (qp_triple){id[0], id[1], id[2], 1, {0}}, &taken, x->err);
+    qp_code code = qp_reading_triple(x->r, (qp_triple){id[0], id[1], id[2], 1, {0}, {0}}, &taken, x->err);
     if (code || !taken)
         return code;
     for (int i = 0; i < 3 && !code; i++)

@@ -16,7 +16,7 @@ typedef struct qp_reading_triples {
     uint64_t line;    /* at hand: kept by the reader */
     qp_tell tell;
     uint64_t left_out; /* in this reading */
-    qp_buf fixed[4];   /* names and texts that had to be repaired */
+    qp_buf fixed[5];   /* names and texts that had to be repaired */
 } qp_reading_triples;
 
 typedef qp_code (*qp_triples_fn)(qp_reading_triples *, qp_err *);

@@ -3,10 +3,10 @@
 
 struct tsv {
     qp_reading_triples *r;
-    bool weighted; /* a fourth column is a weight */
+    bool weighted; /* a fourth column is a weight; else the document */
 };
 
-/* "head relation tail weight", or with another fourth column, such as where the triple is from. */
+/* "head relation tail weight", or with another fourth column, which is where the triple is from. */
 static bool is_header(qp_str line)
 {
     return qp_str_starts(line, QP_STR("head\trelation\ttail"));
@@ -35,7 +35,7 @@ static qp_code take_line(void *ctx, qp_str line, qp_err *err)
         return qp_reading_left_out(
             r, err, "wanted head, relation, tail and perhaps a weight parted by tabs, found %s%d field%s",
             rest.at ? "more than " : "", n, n == 1 ? "" : "s");
-    t = (qp_triple){field[0], field[1], field[2], 1, {0}};
+    t = (qp_triple){field[0], field[1], field[2], 1, {0}, tsv->weighted ? (qp_str){0} : field[3]};
     if (tsv->weighted && !qp_weight_parse(field[3], &t.weight))
         return qp_reading_left_out(r, err, "wanted a weight that is a number of at least 0, found '%.*s'",
                                    (int)(field[3].n < 40 ? field[3].n : 40), field[3].at);

@@ -87,9 +87,8 @@ static int by_fact(const void *a, const void *b)
     return ends ? ends : by_place(((const struct fact *)a)->at, ((const struct fact *)b)->at);
 }
 
-/* Sorted; equal facts as one, at the first of their places, that weighs what they weigh together, equal mentions as
- * one. */
-static void sort_and_join(qp_weave_work *w)
+/* Sorted; equal ones as one, at the first of their places, that weighs what they weigh together. */
+static void join_facts(qp_weave_work *w)
 {
     size_t n = 0;
     if (w->n_facts)
@@ -100,9 +99,12 @@ static void sort_and_join(qp_weave_work *w)
         else
             w->fact[n++] = w->fact[i];
     w->n_facts = n;
-    n = 0;
-    if (w->n_mentions)
-        qsort(w->mention, w->n_mentions, sizeof *w->mention, by_mention);
+}
+
+/* Of sorted ones an entity's first in each chunk. */
+static void join_mentions(qp_weave_work *w)
+{
+    size_t n = 0;
     for (size_t i = 0; i < w->n_mentions; i++)
         if (!n || by_chunk(&w->mention[i], &w->mention[n - 1]))
             w->mention[n++] = w->mention[i];
@@ -160,7 +162,7 @@ static qp_code put_all(qp_weave_work *w, qp_graph_put *put, const uint32_t *rela
     return code;
 }
 
-static qp_code put_place(const qp_weave_work *w, qp_graph_put *put, qp_str text, struct place at, qp_err *err)
+qp_code qp_weave_put_place(const qp_weave_work *w, qp_graph_put *put, qp_str text, struct place at, qp_err *err)
 {
     const size_t digest = (size_t)at.passage * QP_WEAVE_DIGEST;
     const qp_str passage = qp_str_slice(qp_buf_view(&w->passages), digest, digest + QP_WEAVE_DIGEST);
@@ -181,7 +183,7 @@ static qp_code put_relation_places(const qp_weave_work *w, qp_graph_put *put, co
     for (size_t i = 0; !code && i < n; i++) {
         qp_str name = qp_map_key(w->relations, relations[i]);
         if (!qp_map_get(w->names, name))
-            code = put_place(w, put, name, first[i], err);
+            code = qp_weave_put_place(w, put, name, first[i], err);
     }
     free(first);
     return code;
@@ -197,14 +199,14 @@ static qp_code put_places(const qp_weave_work *w, qp_graph_put *put, const uint3
     for (size_t i = 0; !code && i < w->n_mentions; i++) {
         const struct mention *m = &w->mention[i];
         if (entities[m->entity] >= w->given && (!i || m[-1].entity != m->entity))
-            code = put_place(w, put, qp_map_key(w->names, entities[m->entity]), m->at, err);
+            code = qp_weave_put_place(w, put, qp_map_key(w->names, entities[m->entity]), m->at, err);
     }
     for (size_t i = 0; !code && i < w->n_facts; i++) {
         const struct fact *f = &w->fact[i];
         qp_buf_clear(&text);
         qp_triple_text(&text, qp_map_key(w->names, entities[f->head]), qp_map_key(w->relations, relations[f->relation]),
                        qp_map_key(w->names, entities[f->tail]));
-        code = text.oom ? qp_oom(err) : put_place(w, put, qp_buf_view(&text), f->at, err);
+        code = text.oom ? qp_oom(err) : qp_weave_put_place(w, put, qp_buf_view(&text), f->at, err);
     }
     qp_buf_free(&text);
     return code;
@@ -226,12 +228,17 @@ static qp_code put_graph(qp_weave_work *w, qp_digest digest, qp_woven *out, qp_e
     for (size_t i = 0; !code && i < w->n_mentions; i++)
         w->mention[i].entity = entity_rank[w->mention[i].entity];
     if (!code) {
-        sort_and_join(w);
+        join_facts(w);
         drop_doubles(w, relation_rank);
+        if (w->n_mentions)
+            qsort(w->mention, w->n_mentions, sizeof *w->mention, by_mention);
         code = qp_graph_begin(w->store, QP_WEAVE_SOURCE, qp_str_of(digest.hex), &put, NULL, err);
     }
     if (put) {
-        code = put_all(w, put, relations, entities, place, err);
+        if (w->how->places)
+            code = qp_weave_given_places(w, put, entity_rank, err);
+        join_mentions(w);
+        code = code ? code : put_all(w, put, relations, entities, place, err);
         if (!code && w->how->places)
             code = put_places(w, put, relations, entities, err);
         code = qp_graph_end(put, code, err);
@@ -251,6 +258,18 @@ static qp_code put_graph(qp_weave_work *w, qp_digest digest, qp_woven *out, qp_e
 
 /* ---- the whole ---- */
 
+/* Are vectors of triples kept, given as many as these? Those drawn out of texts do not count: they may be yet to come. */
+static qp_code look_at_facts(qp_weave_work *w, uint64_t given, qp_err *err)
+{
+    qp_str said;
+    qp_arena *mem = qp_arena_new();
+    qp_code code = mem ? qp_store_get(w->store, "triples", &said, mem, err) : qp_oom(err);
+    if (!code)
+        w->facts_too = qp_str_eq(said, QP_STR("yes")) || (!qp_str_eq(said, QP_STR("no")) && given <= QP_TRIPLES_AUTO);
+    qp_arena_free(mem);
+    return code;
+}
+
 static qp_code add_graph_digest(qp_weave_work *w, qp_digest *digest, bool *others, qp_err *err)
 {
     qp_graph_row *rows = NULL;
@@ -258,6 +277,7 @@ static qp_code add_graph_digest(qp_weave_work *w, qp_digest *digest, bool *other
     qp_arena *mem = qp_arena_new();
     qp_code code = mem ? qp_store_graphs(w->store, &rows, &n, mem, err) : qp_oom(err);
     qp_buf all = {0};
+    uint64_t given = 0;
     *others = false;
     if (w->how->writer)
         qp_buf_fmt(&all, "%s %s ", w->how->writer->digest, qp_digest_of(qp_buf_view(&w->prompt)).hex);
@@ -267,7 +287,11 @@ static qp_code add_graph_digest(qp_weave_work *w, qp_digest *digest, bool *other
         if (!qp_str_eq(rows[i].source, QP_WEAVE_SOURCE)) {
             qp_buf_fmt(&all, " %lld", (long long)rows[i].row); /* a graph that is read anew has another row */
             *others = true;
+            given += rows[i].triples;
         }
+    code = code ? code : look_at_facts(w, given, err);
+    if (*others && w->how->places)
+        qp_buf_text(&all, w->facts_too ? " given places 1 facts" : " given places 1");
     if (!code && all.oom)
         code = qp_oom(err);
     *digest = qp_digest_of(qp_buf_view(&all));
@@ -279,7 +303,7 @@ static qp_code add_graph_digest(qp_weave_work *w, qp_digest *digest, bool *other
 static qp_code draw(qp_weave_work *w, qp_err *err)
 {
     qp_code code = qp_phrases_open(&w->phrases, err);
-    if (!code && (!(w->names = qp_map_new()) || !(w->relations = qp_map_new())))
+    if (!code && (!(w->names = qp_map_new()) || !(w->relations = qp_map_new()) || !(w->documents = qp_map_new())))
         code = qp_oom(err);
     code = code ? code : qp_weave_given(w, err);
     if (!code && w->how->extract)
@@ -299,6 +323,7 @@ static void let_go(qp_weave_work *w)
     qp_table_free(&w->runs);
     qp_map_free(w->names);
     qp_map_free(w->relations);
+    qp_map_free(w->documents);
     qp_buf_free(&w->passages);
     free(w->mention);
     free(w->fact);

@@ -18,6 +18,10 @@
  * Mentions: an entity and each chunk whose text (or title) has it. Entities of other graphs of the index are looked for
  * in the texts, too; where an n-gram is one of them but for case, it is theirs.
  *
+ * Places, with `places`: an entity's is where it is first mentioned, a fact's reaches from head to tail, a relation's is
+ * the words of its first fact. A fact of another graph has the least span that holds both names, in the documents that
+ * it is from as far as they are there (qp_triple), else in any; its relation has none.
+ *
  * Everything is a function of the texts, so adding or deleting a document leaves what a fresh index would have.
  */
 #ifndef QP_INGEST_WEAVE_H

@@ -215,14 +215,27 @@ static qp_code relate(qp_weave_work *w, const struct found *a, const struct foun
                          err);
 }
 
+/* The passage at hand gets a number. */
+static qp_code number_passage(qp_weave_work *w, const qp_passage *p, qp_err *err)
+{
+    bool added;
+    uint64_t *slot = qp_map_put(w->documents, p->key, &added);
+    if (!slot)
+        return qp_oom(err);
+    if (added)
+        *slot = w->passages.n / QP_WEAVE_DIGEST;
+    *slot += 1ull << 32;
+    qp_buf_str(&w->passages, p->digest);
+    return w->passages.oom ? qp_oom(err) : QP_OK;
+}
+
 static qp_code begin_passage(qp_weave_work *w, const qp_passage *p, qp_err *err)
 {
     w->n_here = 0;
     w->title = (uint32_t)p->title.n;
     w->text_at = p->text_at;
-    if (w->how->places)
-        qp_buf_str(&w->passages, p->digest);
-    return w->passages.oom ? qp_oom(err) : qp_weave_cut(w, p, err);
+    qp_code code = w->how->places ? number_passage(w, p, err) : QP_OK;
+    return code ? code : qp_weave_cut(w, p, err);
 }
 
 static qp_code find_in_chunk(void *ctx, const qp_passage *p, qp_err *err)

@@ -1,12 +1,13 @@
 /* What drawing a graph out of texts consists of; see ingest/weave.h. weave_grams.c chooses the entities, weave_find.c
  * finds them and what relates them, weave_alias.c what is said to be the same, weave_ask.c words the writer's
- * questions, weave_round.c asks them, weave.c puts the graph into the store. */
+ * questions, weave_round.c asks them, weave.c puts the graph into the store, weave_given.c the places of other graphs. */
 #ifndef QP_INGEST_WEAVE_PARTS_H
 #define QP_INGEST_WEAVE_PARTS_H
 
 #include "base/map.h"
 #include "base/table.h"
 #include "ingest/weave.h"
+#include "store/graph.h"
 #include "text/phrase.h"
 
 enum { QP_WEAVE_DIGEST = 32 };
@@ -44,6 +45,8 @@ typedef struct qp_weave_work {
     uint32_t title, text_at; /* of the chunk at hand: bytes of its title, place of its text in what it is found by */
     qp_map *names;           /* of entities; those of other graphs first */
     uint32_t given;          /* how many */
+    bool facts_too;          /* of other graphs, not only their entities, have places */
+    qp_map *documents;       /* key -> the first passage, and 2^32 times how many; only with places */
     qp_table runs;           /* hash of a run of words -> 2 x (entity + 1), 0 for none; + 1 if a longer run begins so */
     qp_map *relations;
     struct mention *mention;
@@ -71,6 +74,10 @@ struct question { /* to the writer, about a chunk */
 };
 /* A chunk's words come to be at hand. */
 qp_code qp_weave_cut(qp_weave_work *, const qp_passage *, qp_err *);
+/* The text has its vector from there, if that is anywhere. */
+qp_code qp_weave_put_place(const qp_weave_work *, qp_graph_put *, qp_str text, struct place, qp_err *);
+/* Those of other graphs' entities and facts; mentions are sorted, entities in them have these ranks. */
+qp_code qp_weave_given_places(qp_weave_work *, qp_graph_put *, const uint32_t *rank, qp_err *);
 /* The n-grams that are entities of the texts get numbers. */
 qp_code qp_weave_choose(qp_weave_work *, qp_err *);
 /* The entities of other graphs get numbers, before those. */

@@ -366,10 +366,13 @@ static bool read_triple(qp_graph_reader *r, qp_graph_record *out)
     out->head = numbers[0];
     out->relation = numbers[1];
     out->tail = numbers[2];
-    out->text = (qp_str){"", 0};
+    out->text = out->documents = (qp_str){"", 0};
     bool more = signbit(out->weight);
     out->weight = fabsf(out->weight);
-    return isfinite(out->weight) && (!more || read_string(r, &out->text));
+    if (!isfinite(out->weight) || (more && !read_string(r, &out->text)))
+        return false;
+    out->text = qp_str_split(out->text, 0, &out->documents);
+    return true;
 }
 
 static bool read_mention(qp_graph_reader *r, qp_graph_record *out)

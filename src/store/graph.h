@@ -15,7 +15,8 @@ qp_code qp_store_graph_same(qp_store *, qp_str source, qp_str digest, bool *same
 qp_code qp_graph_begin(qp_store *, qp_str source, qp_str digest, qp_graph_put **, bool *existed, qp_err *);
 qp_code qp_graph_relation(qp_graph_put *, qp_str name, qp_err *);
 qp_code qp_graph_entity(qp_graph_put *, qp_str scope, qp_str name, qp_str text, qp_err *);
-/* text: what is said of it besides; may be empty. */
+/* text: what is said of it besides; may be empty. Behind a NUL in it, the keys of the documents that it is from, a line
+ * each. */
 qp_code qp_graph_triple(qp_graph_put *, uint32_t head, uint32_t relation, uint32_t tail, float weight, qp_str text,
                         qp_err *);
 /* Of a graph drawn from the index's own texts: the entity stands in this chunk. After all triples, in any order. */
@@ -49,7 +50,8 @@ qp_code qp_store_graphs(qp_store *, qp_graph_row **, size_t *n, qp_arena *, qp_e
 
 typedef enum qp_graph_kind { QP_GRAPH_RELATIONS, QP_GRAPH_ENTITIES, QP_GRAPH_TRIPLES, QP_GRAPH_MENTIONS } qp_graph_kind;
 typedef struct qp_graph_record { /* strings live until the next one is read */
-    qp_str scope, name, text;    /* of an entity; a relation has a name, a triple a text */
+    qp_str scope, name, text;    /* of an entity; a relation has a name, a triple a text, ... */
+    qp_str documents;            /* ... and the keys of those that it is from, a line each; or empty */
     uint32_t head, relation, tail;
     float weight;
     uint32_t entity, chunk; /* of a mention */

@@ -30,6 +30,7 @@ static qp_code take_passage(void *ctx, sqlite3_stmt *stmt, qp_err *err)
                        "and index again",
                        r->store->dir);
     const qp_passage p = {document,
+                          qp_truth_column(stmt, 8),
                           (uint32_t)sqlite3_column_int64(stmt, 3),
                           qp_buf_view(&r->title),
                           qp_str_slice(qp_buf_view(&r->text), from, to),
@@ -41,14 +42,14 @@ static qp_code take_passage(void *ctx, sqlite3_stmt *stmt, qp_err *err)
 qp_code qp_store_passages(qp_store *s, qp_passage_fn fn, void *ctx, qp_err *err)
 {
     struct reading r = {.store = s, .fn = fn, .ctx = ctx};
-    qp_code code =
-        qp_truth_each(s,
-                      qp_truth_use(s,
-                                   "SELECT d.row, d.title, d.bytes, c.ordinal, c.start, c.stop, c.digest, c.bytes"
-                                   " FROM document d"
-                                   " JOIN chunk c ON c.document = d.row ORDER BY d.key, c.ordinal",
-                                   err),
-                      take_passage, &r, err);
+    qp_code code = qp_truth_each(
+        s,
+        qp_truth_use(s,
+                     "SELECT d.row, d.title, d.bytes, c.ordinal, c.start, c.stop, c.digest, c.bytes, d.key"
+                     " FROM document d"
+                     " JOIN chunk c ON c.document = d.row ORDER BY d.key, c.ordinal",
+                     err),
+        take_passage, &r, err);
     qp_buf_free(&r.text);
     qp_buf_free(&r.title);
     return code;

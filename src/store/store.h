@@ -70,7 +70,8 @@ qp_code qp_store_edges(qp_store *, const qp_edge *, size_t n, uint64_t unknown, 
 
 /* ---- what a graph is drawn from ---- */
 typedef struct qp_passage { /* strings live for the call */
-    int64_t document;       /* its row */
+    int64_t document;       /* its row ... */
+    qp_str key;             /* ... and key */
     uint32_t chunk;
     qp_str title, text;
     qp_str digest;    /* of what it is found by (qp_indexed_text) ... */

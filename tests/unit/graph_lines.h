@@ -1,4 +1,4 @@
-/* What comes out of a graph that was built, as lines: R name, E scope|name|text, T head relation tail weight. */
+/* What comes out of a graph that was built, as lines: R name, E scope|name|text, T head relation tail weight text < documents. */
 #ifndef TESTS_UNIT_GRAPH_LINES_H
 #define TESTS_UNIT_GRAPH_LINES_H
 
@@ -22,9 +22,12 @@ static inline qp_code take_triple(void *ctx, uint32_t head, uint32_t relation, u
                                   qp_err *err)
 {
     (void)err;
+    qp_str documents, said = qp_str_split(text, 0, &documents);
     qp_buf_fmt(ctx, "T %u %u %u %g", head, relation, tail, weight);
-    if (text.n)
-        qp_buf_fmt(ctx, " %.*s", (int)text.n, text.at);
+    if (said.n)
+        qp_buf_fmt(ctx, " %.*s", (int)said.n, said.at);
+    if (documents.n)
+        qp_buf_fmt(ctx, " < %.*s", (int)documents.n, documents.at);
     qp_buf_char(ctx, '\n');
     return QP_OK;
 }

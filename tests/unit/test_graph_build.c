@@ -158,7 +158,7 @@ static void event(qp_random *r, const struct made_graph *how, qp_build *b, struc
         describe(&w->relation[place_of(w->relations, w->relation, "", relation)], name, 1, "");
     } else {
         float weight = (float)qp_random_below(r, 4) / 2;
-        assert_int_equal(qp_build_triple(b, &(qp_triple){str(head), str(relation), str(tail), weight, {0}}, NULL),
+        assert_int_equal(qp_build_triple(b, &(qp_triple){str(head), str(relation), str(tail), weight, {0}, {0}}, NULL),
                          QP_OK);
         unsigned h = place_of(w->entities, w->entity, scope, head), t = place_of(w->entities, w->entity, scope, tail);
         unsigned k = place_of(w->relations, w->relation, "", relation);
@@ -240,23 +240,23 @@ static void refused(void **state)
         qp_triple t;
         const char *message;
     } bad[] = {
-        {{QP_STR(""), QP_STR("r"), QP_STR("t"), 1, {0}}, "wanted a head, found nothing"},
-        {{QP_STR("h"), QP_STR(""), QP_STR("t"), 1, {0}}, "wanted a relation, found nothing"},
-        {{QP_STR("h"), QP_STR("r"), {long_name, QP_BUILD_NAME + 1}, 1, {0}},
+        {{QP_STR(""), QP_STR("r"), QP_STR("t"), 1, {0}, {0}}, "wanted a head, found nothing"},
+        {{QP_STR("h"), QP_STR(""), QP_STR("t"), 1, {0}, {0}}, "wanted a relation, found nothing"},
+        {{QP_STR("h"), QP_STR("r"), {long_name, QP_BUILD_NAME + 1}, 1, {0}, {0}},
          "a tail of 1048577 bytes; at most 1048576"},
-        {{QP_STR("h\xFF"), QP_STR("r"), QP_STR("t"), 1, {0}}, "broken byte or NUL at byte 1"},
-        {{QP_STR("h\0h"), QP_STR("r"), QP_STR("t"), 1, {0}}, "broken byte or NUL at byte 1"},
-        {{QP_STR("h"), QP_STR("r"), QP_STR("t"), -1, {0}}, "found -1"},
-        {{QP_STR("h"), QP_STR("r"), QP_STR("t"), NAN, {0}}, "wanted a weight"},
+        {{QP_STR("h\xFF"), QP_STR("r"), QP_STR("t"), 1, {0}, {0}}, "broken byte or NUL at byte 1"},
+        {{QP_STR("h\0h"), QP_STR("r"), QP_STR("t"), 1, {0}, {0}}, "broken byte or NUL at byte 1"},
+        {{QP_STR("h"), QP_STR("r"), QP_STR("t"), -1, {0}, {0}}, "found -1"},
+        {{QP_STR("h"), QP_STR("r"), QP_STR("t"), NAN, {0}, {0}}, "wanted a weight"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         qp_err err = {0};
         assert_int_equal(qp_build_triple(b, &bad[i].t, &err), QP_INPUT);
         assert_non_null(strstr(err.message, bad[i].message));
     }
-    assert_int_equal(qp_build_triple(b, &(qp_triple){{long_name, QP_BUILD_NAME}, QP_STR("r"), QP_STR("t"), -0.0f, {0}},
-                                     NULL),
-                     QP_OK);
+    assert_int_equal(
+        qp_build_triple(b, &(qp_triple){{long_name, QP_BUILD_NAME}, QP_STR("r"), QP_STR("t"), -0.0f, {0}, {0}}, NULL),
+        QP_OK);
     assert_int_equal(qp_build_finish(b, &out, &counts, NULL), QP_OK);
     assert_int_equal(counts.entities, 2);
     assert_int_equal(counts.triples, 1);
@@ -276,10 +276,10 @@ static void too_many_relations(void **state)
     assert_int_equal(qp_build_open(*state, 8 << 20, NULL, &b, NULL), QP_OK);
     for (int i = 0; i < QP_BUILD_RELATIONS; i++) {
         sprintf(name, "r%d", i);
-        code = qp_build_triple(b, &(qp_triple){QP_STR("h"), str(name), QP_STR("t"), 1, {0}}, &err);
+        code = qp_build_triple(b, &(qp_triple){QP_STR("h"), str(name), QP_STR("t"), 1, {0}, {0}}, &err);
         assert_int_equal(code, QP_OK);
     }
-    code = qp_build_triple(b, &(qp_triple){QP_STR("h"), QP_STR("last"), QP_STR("t"), 1, {0}}, &err);
+    code = qp_build_triple(b, &(qp_triple){QP_STR("h"), QP_STR("last"), QP_STR("t"), 1, {0}, {0}}, &err);
     assert_int_equal(code, QP_STORE);
     assert_non_null(strstr(err.message, "more than 1048576 relations; 'last' is one too many"));
     qp_build_close(b);
@@ -319,7 +319,7 @@ static void labels_of_relations(void **state)
 
     assert_int_equal(qp_build_open(*state, 0, NULL, &b, NULL), QP_OK);
     qp_build_relation(b, &(qp_entity){.id = QP_STR("<p31>"), .name = QP_STR("p31"), .rank = 2}, NULL);
-    qp_build_triple(b, &(qp_triple){QP_STR("a"), QP_STR("<p31>"), QP_STR("b"), 1, {0}}, NULL);
+    qp_build_triple(b, &(qp_triple){QP_STR("a"), QP_STR("<p31>"), QP_STR("b"), 1, {0}, {0}}, NULL);
     qp_build_entity(b, &(qp_entity){.id = QP_STR("<p31>"), .name = QP_STR("instance of")}, NULL);
     assert_int_equal(qp_build_finish(b, &out, &counts, NULL), QP_OK);
     assert_string_equal(lines.at, "R instance of\nE |a|\nE |b|\nT 0 0 1 1\n");
@@ -327,7 +327,8 @@ static void labels_of_relations(void **state)
     qp_buf_free(&lines);
 }
 
-/* Texts wait on disk beside their triples, and come back to them whatever the order; of equal triples each text once. */
+/* Texts and documents wait on disk beside their triples, and come back to them whatever the order; of equal triples each
+ * once. */
 static void texts_stay_with_their_triples(void **state)
 {
     enum { MANY = 30000 };
@@ -341,11 +342,11 @@ static void texts_stay_with_their_triples(void **state)
         char head[12], text[200];
         snprintf(head, sizeof head, "%05u", i);
         snprintf(text, sizeof text, "is: %0*u", i % 150, i);
-        qp_triple t = {str(head), QP_STR("r"), QP_STR("00000"), 1, str(i % 3 ? text : "")};
+        qp_triple t = {str(head), QP_STR("r"), QP_STR("00000"), 1, str(i % 3 ? text : ""), str(i % 5 ? "" : head)};
         assert_int_equal(qp_build_triple(b, &t, NULL), QP_OK);
     }
     for (int i = 0; i < 3; i++) {
-        qp_triple t = {QP_STR("00001"), QP_STR("r"), QP_STR("00000"), 2, str(i ? "again: 1" : "a: 0")};
+        qp_triple t = {QP_STR("00001"), QP_STR("r"), QP_STR("00000"), 2, str(i ? "again: 1" : "a: 0"), QP_STR("d")};
         assert_int_equal(qp_build_triple(b, &t, NULL), QP_OK);
     }
     assert_int_equal(qp_build_finish(b, &out, &counts, NULL), QP_OK);
@@ -356,7 +357,9 @@ static void texts_stay_with_their_triples(void **state)
         qp_buf_fmt(&wanted, "T %u 0 0 %d", i, i == 1 ? 2 : 1);
         if (i % 3)
             qp_buf_fmt(&wanted, " is: %0*u", i % 150, i);
-        qp_buf_text(&wanted, i == 1 ? "\na: 0\nagain: 1\n" : "\n");
+        if (i % 5 == 0)
+            qp_buf_fmt(&wanted, " < %05u", i);
+        qp_buf_text(&wanted, i == 1 ? "\na: 0\nagain: 1 < d\n" : "\n");
     }
     assert_int_equal(lines.n, wanted.n);
     assert_memory_equal(lines.at, wanted.at, lines.n);
@@ -389,7 +392,7 @@ static void ends_early(void **state)
         for (int i = 0; i < 20000; i++) {
             char name[20];
             sprintf(name, "%d", i);
-            qp_build_triple(b, &(qp_triple){str(name), QP_STR("r"), QP_STR("t"), 1, {0}}, NULL);
+            qp_build_triple(b, &(qp_triple){str(name), QP_STR("r"), QP_STR("t"), 1, {0}, {0}}, NULL);
         }
         cancel = stopped;
         assert_int_equal(qp_build_finish(b, &out, &counts, &err), stopped ? QP_STOPPED : QP_STORE);

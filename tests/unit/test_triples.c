@@ -90,7 +90,9 @@ static void tsv(void **state)
           "head\trelation\ttail\nJack Frost\tstarred_actors\tScott MacDonald\r\n\n Jack Frost \thas_genre\tHorror\t0.5",
           "R has_genre\nR starred_actors\nE |Horror|\nE |Jack Frost|\nE |Scott MacDonald|\nT 1 0 0 0.5\nT 1 1 2 1\n",
           0);
-    gives(d, QP_TRIPLES_TSV, "head\trelation\ttail\tpassage\na\tr\tb\tm0\n", "R r\nE |a|\nE |b|\nT 0 0 1 1\n", 0);
+    gives(d, QP_TRIPLES_TSV,
+          "head\trelation\ttail\tpassage\na\tr\tb\tm11\na\tr\tb\tm1\na\tr\tb\t\nb\tr\ta\na\tr\tb\t m11\n",
+          "R r\nE |a|\nE |b|\nT 0 0 1 1 < m1\nm11\nT 1 0 0 1\n", 0);
     gives(d, QP_TRIPLES_TSV, "head\trelation\ttail\tweight\na\tr\tb\t2\n", "R r\nE |a|\nE |b|\nT 0 0 1 2\n", 0);
     gives(d, QP_TRIPLES_TSV, "\xEF\xBB\xBFhead\trelation\ttail\na\tr\ta\na\tr\ta\nb\tr\ta\nhead\tr\ta\n",
           "R r\nE |a|\nE |b|\nE |head|\nT 0 0 0 1\nT 1 0 0 1\nT 2 0 0 1\n", 0);
