@@ -23,7 +23,8 @@ static qp_code remove_row(qp_store *s, int64_t row, qp_err *err)
     sqlite3_bind_int64(stmt, 1, row);
     s->changed = true;
     s->pending[0] = 0; /* listed anew */
-    qp_code code = qp_truth_run(s, stmt, err);
+    qp_code code = qp_places_leave(s, row, err);
+    code = code ? code : qp_truth_run(s, stmt, err);
     return code ? code : qp_truth_exec(s, "DELETE FROM graph_text", err); /* listed anew: store/pending.c */
 }
 
@@ -168,27 +169,6 @@ qp_code qp_graph_mention(qp_graph_put *g, uint32_t entity, int64_t document, uin
     return code;
 }
 
-qp_code qp_graph_place(qp_graph_put *g, qp_str text, qp_str passage, uint32_t from, uint32_t to, qp_err *err)
-{
-    sqlite3_stmt *stmt = qp_truth_use(g->store,
-                                      "INSERT OR IGNORE INTO place(text, graph, digest, passage, start, stop)"
-                                      " VALUES (?, ?, ?, ?, ?, ?)",
-                                      err);
-    if (!stmt)
-        return QP_STORE;
-    char span[24];
-    int n = snprintf(span, sizeof span, "%u %u", from, to);
-    const qp_str parts[] = {passage, {span, (size_t)n}};
-    const qp_digest of_text = qp_digest_of(text), digest = qp_digest_parts(parts, 2);
-    qp_truth_bind(stmt, 1, qp_str_of(of_text.hex));
-    sqlite3_bind_int64(stmt, 2, g->row);
-    qp_truth_bind(stmt, 3, qp_str_of(digest.hex));
-    qp_truth_bind(stmt, 4, passage);
-    sqlite3_bind_int64(stmt, 5, from);
-    sqlite3_bind_int64(stmt, 6, to);
-    return qp_truth_run(g->store, stmt, err);
-}
-
 static qp_code put_counts(qp_graph_put *g, qp_err *err)
 {
     sqlite3_stmt *stmt =
@@ -207,6 +187,9 @@ qp_code qp_graph_end(qp_graph_put *g, qp_code code, qp_err *err)
         code = flush(g, err);
     if (!code)
         code = put_counts(g, err);
+    if (!code && g->places)
+        code = qp_places_put(g, err);
+    qp_sorter_close(g->places);
     code = qp_truth_leave(g->store, code, err);
     qp_buf_free(&g->piece);
     free(g);

@@ -39,14 +39,19 @@ static const char tables[] =
     "CREATE TABLE graph_text(digest TEXT PRIMARY KEY) WITHOUT ROWID;"
     "CREATE TABLE vector(digest TEXT NOT NULL, model TEXT NOT NULL, value BLOB NOT NULL, UNIQUE(digest, model));";
 
-/* Where in a passage a text of a graph stands whose vector is pooled there (store/store.h). Indices made before it was
- * thought of get it when they are written next. */
+/* Where in a passage a text of a graph stands whose vector is pooled there (store/store.h), all of one graph. Indices
+ * made before it was thought of get it when they are written next. */
 static const char places[] =
     "CREATE TABLE IF NOT EXISTS place(text TEXT PRIMARY KEY, graph INTEGER NOT NULL REFERENCES graph ON DELETE CASCADE,"
     "  digest TEXT NOT NULL, passage TEXT NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL) WITHOUT ROWID;"
-    "CREATE INDEX IF NOT EXISTS place_graph ON place(graph);"
+    "DROP INDEX IF EXISTS place_graph;" /* of versions that had it: it is asked about as a whole */
     "CREATE INDEX IF NOT EXISTS place_passage ON place(passage);"
     "CREATE INDEX IF NOT EXISTS place_digest ON place(digest);";
+
+qp_code qp_schema_places(const qp_store *s, qp_err *err)
+{
+    return qp_truth_exec(s, places, err);
+}
 
 static qp_code make(qp_store *s, qp_err *err)
 {
@@ -58,7 +63,7 @@ static qp_code make(qp_store *s, qp_err *err)
     if (!code)
         code = qp_truth_exec(s, tables, err);
     if (!code)
-        code = qp_truth_exec(s, places, err);
+        code = qp_schema_places(s, err);
     return qp_truth_leave(s, code, err);
 }
 
@@ -83,5 +88,5 @@ qp_code qp_schema_ready(qp_store *s, bool create, const char *path, qp_err *err)
                        "%s: has tables of version %lld, this program reads version %d: use the program that "
                        "made it, or index again into a new folder",
                        path, (long long)version, VERSION);
-    return s->write ? qp_truth_exec(s, places, err) : QP_OK;
+    return s->write ? qp_schema_places(s, err) : QP_OK;
 }

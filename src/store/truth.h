@@ -58,6 +58,9 @@ qp_code qp_pending_strike(qp_store *, const char *model, const char *digest, qp_
 /* Makes or checks the tables: QP_STORE for a foreign file, another version, or a damaged one. */
 qp_code qp_schema_ready(qp_store *, bool create, const char *path, qp_err *);
 
+/* The table of places and its indices, those that are not there. */
+qp_code qp_schema_places(const qp_store *, qp_err *);
+
 /* Small facts the store keeps about itself: "revision", "published", "edges", "unknown", and the digests of the models
  * that made what it holds: "model" (vectors), "sparse" (learned terms), "attention" (heads), "questions",
  * "tokens". */
