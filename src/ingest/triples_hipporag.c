@@ -17,7 +17,7 @@ static qp_code take_triple(qp_reading_triples *r, qp_str document, yyjson_val *v
         part[i] = yyjson_arr_get(v, i);
     if (yyjson_arr_size(v) != 3 || !yyjson_is_str(part[0]) || !yyjson_is_str(part[1]) || !yyjson_is_str(part[2]))
         return qp_reading_left_out(r, err, "wanted a triple [\"head\", \"relation\", \"tail\"]");
-    qp_triple t = {text_of(part[0]), text_of(part[1]), text_of(part[2]), 1, {0}, {0}};
+    qp_triple t = {text_of(part[0]), text_of(part[1]), text_of(part[2]), 1, {0}, document};
     qp_code code = qp_reading_triple(r, t, &taken, err);
     if (code || !taken || !document.n)
         return code;

@@ -101,13 +101,16 @@ static void join_facts(qp_weave_work *w)
     w->n_facts = n;
 }
 
-/* Of sorted ones an entity's first in each chunk. */
-static void join_mentions(qp_weave_work *w)
+/* Of sorted ones an entity's first in each chunk; where its source says where it stands, what was found is none. */
+static void join_mentions(qp_weave_work *w, const uint32_t *entities)
 {
     size_t n = 0;
-    for (size_t i = 0; i < w->n_mentions; i++)
-        if (!n || by_chunk(&w->mention[i], &w->mention[n - 1]))
-            w->mention[n++] = w->mention[i];
+    for (size_t i = 0; i < w->n_mentions; i++) {
+        const struct mention *m = &w->mention[i];
+        bool told = !w->how->extract && m->at.to && entities[m->entity] < w->told;
+        if (!told && (!n || by_chunk(m, &w->mention[n - 1])))
+            w->mention[n++] = *m;
+    }
     w->n_mentions = n;
 }
 
@@ -237,7 +240,7 @@ static qp_code put_graph(qp_weave_work *w, qp_digest digest, qp_woven *out, qp_e
     if (put) {
         if (w->how->places)
             code = qp_weave_given_places(w, put, entity_rank, err);
-        join_mentions(w);
+        join_mentions(w, entities);
         code = code ? code : put_all(w, put, relations, entities, place, err);
         if (!code && w->how->places)
             code = put_places(w, put, relations, entities, err);

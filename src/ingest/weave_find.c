@@ -70,11 +70,13 @@ static qp_code take_provenance(void *ctx, qp_str entity, int64_t document, uint3
         return qp_oom(err);
     if (added)
         *slot = qp_map_size(w->names) - 1;
-    return document ? add_mention(w, (struct mention){(uint32_t)*slot, chunk, document, {0}}, err) : QP_OK;
+    const struct mention m = {(uint32_t)*slot, chunk, document, {.passage = UINT32_MAX}}; /* behind those found */
+    return document ? add_mention(w, m, err) : QP_OK;
 }
 
-/* The shared graphs' other entities, to be looked for in the texts. */
-static qp_code take_entities(qp_weave_work *w, int64_t row, qp_err *err)
+/* The shared graphs' entities, to be looked for in the texts: those of which nobody says where they stand, or the others,
+ * for the place alone. */
+static qp_code take_entities(qp_weave_work *w, int64_t row, bool told, qp_err *err)
 {
     qp_graph_reader *r = NULL;
     qp_graph_record is;
@@ -84,7 +86,8 @@ static qp_code take_entities(qp_weave_work *w, int64_t row, qp_err *err)
         code = qp_graph_next(r, &is, &more, err);
         if (code || !more)
             break;
-        if (is.scope.n || qp_map_get(w->names, is.name)) /* its source says where, or an earlier graph has it, too */
+        const uint64_t *there = qp_map_get(w->names, is.name);
+        if (is.scope.n || (told ? !there || *there >= w->told : there != NULL)) /* an earlier graph may have it, too */
             continue;
         code = qp_phrases_cut(w->phrases, is.name, &w->word, &w->n_words, err);
         if (code || !w->n_words || w->n_words > QP_WEAVE_NAME || (w->n_words == 1 && w->word[0].stop))
@@ -102,9 +105,14 @@ qp_code qp_weave_given(qp_weave_work *w, qp_err *err)
     qp_arena *mem = qp_arena_new();
     qp_code code = mem ? qp_store_graphs(w->store, &rows, &n, mem, err) : qp_oom(err);
     code = code ? code : qp_store_provenance(w->store, take_provenance, w, err);
+    w->told = (uint32_t)qp_map_size(w->names);
     for (size_t i = 0; !code && i < n; i++)
         if (!qp_str_eq(rows[i].source, QP_WEAVE_SOURCE))
-            code = take_entities(w, rows[i].row, err);
+            code = take_entities(w, rows[i].row, false, err);
+    /* Last, so that no words lead elsewhere for it; where texts are drawn from it would be among what is drawn. */
+    for (size_t i = 0; !code && w->how->places && !w->how->extract && w->told && i < n; i++)
+        if (!qp_str_eq(rows[i].source, QP_WEAVE_SOURCE))
+            code = take_entities(w, rows[i].row, true, err);
     w->given = (uint32_t)qp_map_size(w->names);
     qp_arena_free(mem);
     return code;

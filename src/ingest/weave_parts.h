@@ -15,7 +15,7 @@ enum { QP_WEAVE_DIGEST = 32 };
 #define QP_WEAVE_ABBREVIATED QP_STR("abbreviated")
 #define QP_WEAVE_SOURCE QP_STR("quipu:text") /* no path: sources of other graphs begin with "/" */
 
-struct place { /* bytes of what a passage is found by; to = 0: none */
+struct place { /* bytes of what a passage is found by; to = 0: none, or nobody looked for it */
     uint32_t passage, from, to;
 };
 
@@ -43,8 +43,8 @@ typedef struct qp_weave_work {
     size_t n_words;
     qp_buf passages;         /* digests, QP_WEAVE_DIGEST bytes each: those that places are in */
     uint32_t title, text_at; /* of the chunk at hand: bytes of its title, place of its text in what it is found by */
-    qp_map *names;           /* of entities; those of other graphs first */
-    uint32_t given;          /* how many */
+    qp_map *names;           /* of entities; first those whose source says where they stand, then others' of graphs */
+    uint32_t told, given;    /* how many the first are; both together */
     bool facts_too;          /* of other graphs, not only their entities, have places */
     qp_map *documents;       /* key -> the first passage, and 2^32 times how many; only with places */
     qp_table runs;           /* hash of a run of words -> 2 x (entity + 1), 0 for none; + 1 if a longer run begins so */

@@ -32,6 +32,19 @@ cmp "$(snapshot plain.embedded)" "$(snapshot plain.pooled)" || fail "a place is 
 $index -s plain.pooled plain >out
 [ "$(embedded)" = "" ] || [ "$(embedded)" = 0 ] || fail "indexed again, texts were embedded: $(cat out)"
 
+# ---- HippoRAG's extractions say where entities stand: their words are looked for all the same, and that leads nowhere ----
+mkdir told
+python3 - <<'P'
+import json
+passages = [json.loads(line) for line in open("plain/corpus.jsonl")]
+triples = [line.rstrip("\n").split("\t") for line in open("plain/triples.tsv")][1:]
+json.dump({"docs": [{"idx": p["_id"], "passage": p["text"], "extracted_triples": [t[:3] for t in triples if t[3] == p["_id"]]}
+                    for p in passages]}, open("told/openie_results_ner_x.json", "w"))
+P
+both told told
+cmp "$(snapshot told.embedded)" "$(snapshot told.pooled)" || fail "a place among HippoRAG's is not where its fact stands, or leads there"
+[ "$(cat told.pooled.n)" = 6 ] || fail "wanted 6 of HippoRAG's texts embedded, found $(cat told.pooled.n)"
+
 # ---- names that do not stand there: embedded as texts ----
 cp -r plain missing
 printf 'keeper of knots\tlives in\tLake Titicaca\td1\nViracocha\tmade\tLake Titicaca\td9\nÉtienne\tnever saw\tQuito\td2\n' >>missing/triples.tsv

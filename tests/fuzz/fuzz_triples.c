@@ -26,8 +26,10 @@ static qp_code take_entity(void *ctx, qp_str scope, qp_str name, qp_str text, qp
 static qp_code take_triple(void *ctx, uint32_t head, uint32_t relation, uint32_t tail, float weight, qp_str text,
                            qp_err *err)
 {
+    qp_str documents, said = qp_str_split(text, 0, &documents);
     (void)relation, (void)err;
-    if (head >= *(uint64_t *)ctx || tail >= *(uint64_t *)ctx || !(weight >= 0) || qp_utf8_valid(text) != text.n)
+    if (head >= *(uint64_t *)ctx || tail >= *(uint64_t *)ctx || !(weight >= 0) || qp_utf8_valid(said) != said.n ||
+        qp_utf8_valid(documents) != documents.n)
         abort();
     return QP_OK;
 }
