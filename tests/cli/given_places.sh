@@ -64,6 +64,38 @@ for case in "d3 reached same" "d1 reached other" "d1 to same" "d9 reached other"
     [ $found = "$3" ] || fail "a fact of $1, '$2': its vector is of $found words"
 done
 
+# ---- a slow twin says what the words of each fact's least span are: those are its relation ----
+mkdir twin
+python3 - <<'P'
+import itertools, json, random
+random.seed(5)
+words = ["cord", "knot", "llama", "road", "keeper", "cusco", "quito", "rope", "north", "gold", "stone", "bridge"]
+texts = {f"d{i:02}": [random.choice(words) for _ in range(random.randint(2, 40))] for i in range(30)}
+with open("twin/corpus.jsonl", "w") as f:
+    f.writelines(json.dumps({"_id": d, "title": "", "text": " ".join(t)}) + "\n" for d, t in texts.items())
+
+def least(a, b, documents):
+    """Of the spans from one to the other the least in letters, then the first."""
+    spans = [(len(" ".join(t[min(i, j):max(i, j) + 1])), d, min(i, j), max(i, j)) for d, t in texts.items() if d in documents
+             for i, x in enumerate(t) if x == a for j, y in enumerate(t) if y == b]
+    return min(spans, default=None)
+
+n = 0
+with open("twin/triples.tsv", "w") as f:
+    f.write("head\trelation\ttail\tpassage\n")
+    for a, b in itertools.permutations(words, 2):
+        document = random.choice([*texts, "elsewhere"])
+        found = least(a, b, [document] if document in texts else texts)
+        between = " ".join(texts[found[1]][found[2] + 1:found[3]]) if found else "is far from"
+        if between:
+            f.write(f"{a}\t{between}\t{b}\t{document}\n")
+            n += found is not None
+assert n > 40, n
+P
+both twin twin
+cmp "$(snapshot twin.embedded)" "$(snapshot twin.pooled)" || fail "the twin finds facts elsewhere"
+[ "$(cat twin.pooled.n)" -lt "$(($(cat twin.embedded.n) - 40))" ] || fail "the twin's facts were embedded one by one"
+
 # ---- a document gone, come, changed: as if never otherwise ----
 cp -r missing set
 printf 'red cords\thung in\tQuito\td1\nred cords\tbound\tQuito\t\n' >>set/triples.tsv # their vectors are of other words
