@@ -11,9 +11,19 @@
 #include "store/dot.h"
 #include "store/mapped.h"
 
+enum { TILE = 256 }; /* codes that are multiplied before they are judged */
+
 static bool allowed(const qp_probe *p, qp_id v)
 {
     return !p->allow || p->allow[v / 64] >> (v % 64) & 1;
+}
+
+static bool any_allowed(const qp_probe *p, qp_id from, uint32_t n)
+{
+    for (qp_id v = from; v < from + n; v++)
+        if (allowed(p, v))
+            return true;
+    return false;
 }
 
 /* A product of a damaged vector may be no number; such a node is not an answer. */
@@ -35,12 +45,17 @@ static void scan_exact(const qp_snapshot *s, qp_range r, const qp_probe *p, qp_b
 static void scan_codes(const qp_snapshot *s, qp_range r, const qp_probe *p, const int8_t *query, float scale,
                        qp_best *best)
 {
-    for (uint32_t v = r.from; v < r.to; v++) {
-        if (!allowed(p, v) || !(s->scale[v] > 0))
+    int32_t dot[TILE];
+    for (uint32_t from = r.from, n; from < r.to; from += n) {
+        n = r.to - from < TILE ? r.to - from : TILE;
+        if (!any_allowed(p, from, n))
             continue;
-        float score = scale * s->scale[v] * (float)qp_dot_i8(query, s->code + (size_t)v * s->dim, s->dim);
-        if (isfinite(score))
-            qp_best_add(best, v, score);
+        qp_dot_i8_rows(query, s->code + (size_t)from * s->dim, n, s->dim, dot);
+        for (uint32_t v = from; v < from + n; v++) {
+            const float score = scale * s->scale[v] * (float)dot[v - from];
+            if (allowed(p, v) && s->scale[v] > 0 && isfinite(score))
+                qp_best_add(best, v, score);
+        }
     }
 }
 

@@ -26,15 +26,19 @@ static qp_code assign_share(void *ctx, int worker, size_t share, qp_err *err)
     if (qp_cancelled(a->cancel))
         return qp_fail(err, QP_STOPPED, "stopped before the index was published; run it again to go on");
     for (uint32_t tile = 0; tile < c->n; tile += TILE)
-        for (uint32_t i = 0; i < n; i++)
-            for (uint32_t j = tile; j < c->n && j < tile + TILE; j++) {
-                float dot = c->scale[j] * (float)qp_dot_i8(a->codes + (size_t)(from + i) * c->dim,
-                                                           c->code + (size_t)j * c->dim, c->dim);
+        for (uint32_t i = 0; i < n; i++) {
+            int32_t whole[TILE];
+            const uint32_t there = c->n - tile < TILE ? c->n - tile : TILE;
+            qp_dot_i8_rows(a->codes + (size_t)(from + i) * c->dim, c->code + (size_t)tile * c->dim, there, c->dim,
+                           whole);
+            for (uint32_t j = tile; j < tile + there; j++) {
+                float dot = c->scale[j] * (float)whole[j - tile];
                 if (!j || dot > best[i]) {
                     best[i] = dot;
                     a->out[from + i] = j;
                 }
             }
+        }
     return QP_OK;
 }
 

@@ -5,11 +5,9 @@
 
 #include "store/links.h"
 
-enum {
-    QP_SYNONYMS = 16,
-    QP_SYNONYM_PAIRS =
-        8192 /* entities up to which all pairs are looked at: half a second; past it an approximate index */
-};
+/* All pairs are looked at of up to so many entities, some three seconds of one core; past it an approximate index is
+ * asked. */
+enum { QP_SYNONYMS = 16, QP_SYNONYM_PAIRS = 32768 };
 
 typedef struct qp_likeness { /* int8 vectors of unit length, as in CODES and SCALES; scale 0: none */
     const int8_t *codes;

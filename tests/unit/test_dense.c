@@ -23,6 +23,28 @@ static void products_of_codes_are_exact(void **state)
     }
 }
 
+static void products_of_rows_are_those_of_each(void **state)
+{
+    (void)state;
+    qp_random r = qp_random_seed(7);
+    int8_t a[200], rows[11 * 200];
+    int32_t out[11];
+    for (int round = 0; round < 300; round++) {
+        uint32_t dim = (uint32_t)qp_random_below(&r, 201), n = (uint32_t)qp_random_below(&r, 12);
+        for (uint32_t i = 0; i < dim; i++)
+            a[i] = (int8_t)(qp_random_below(&r, 256) - 128);
+        for (uint32_t i = 0; i < n * dim; i++)
+            rows[i] = (int8_t)(round % 5 ? (int)qp_random_below(&r, 256) - 128 : -128);
+        qp_dot_i8_rows(a, rows, n, dim, out);
+        for (uint32_t i = 0; i < n; i++) {
+            int32_t sum = 0;
+            for (uint32_t j = 0; j < dim; j++)
+                sum += a[j] * rows[i * dim + j];
+            assert_int_equal(out[i], sum);
+        }
+    }
+}
+
 static void codes_are_near_their_vectors(void **state)
 {
     (void)state;
@@ -203,6 +225,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_of_codes_are_exact),
+        cmocka_unit_test(products_of_rows_are_those_of_each),
         cmocka_unit_test(codes_are_near_their_vectors),
         HOLDS(the_scan_is_exact),
         HOLDS(codes_find_nearly_all),
