@@ -29,8 +29,10 @@ qp_code ppr_stopped(qp_err *err)
 
 qp_code ppr_rank(ppr_run *run, qp_rank *rank, uint32_t n, qp_err *err)
 {
-    uint32_t top = run->query->top;
-    return qp_rank_init(rank, top && top < n ? top : n, run->mem, err);
+    const qp_ppr_query *q = run->query;
+    qp_code code = qp_rank_init(rank, q->top && q->top < n ? q->top : n, run->mem, err);
+    rank->below = q->below ? q->below : UINT32_MAX;
+    return code;
 }
 
 void ppr_answer(ppr_run *run, qp_rank *rank)

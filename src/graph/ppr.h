@@ -64,6 +64,7 @@ typedef struct qp_ppr_query {
     double tolerance; /* 0: the engine's own. exact: l1 change of a sweep, 1e-9 (f32: 1e-6); bounded: l1 error, 1e-4;
                          fast: residual over degree, 1e-5, from 2^24 nodes or directed 5e-6; fora: relative error, .5; backward: 1e-6 */
     uint32_t top;     /* how many are wanted; 0: all with a score above 0 */
+    uint32_t below;   /* only nodes below it are wanted; 0: any */
     bool single;      /* exact: in f32, half the memory traffic */
     bool settle; /* bounded: stop as soon as the first `top` are certain (as a set), though the bound is not reached */
     uint64_t random;            /* fora: seed of its walks */

@@ -143,6 +143,7 @@ static qp_code rank(bounded *b, uint32_t n, qp_rank *best, qp_err *err)
 {
     const qp_ppr_space *s = b->run->space;
     qp_code code = qp_rank_init(best, n, b->run->mem, err);
+    best->below = b->run->query->below ? b->run->query->below : UINT32_MAX;
     for (uint32_t i = 0; code == QP_OK && i < s->n_touched; i++)
         if (lower(b, s->touched[i]) > 0)
             qp_rank_add(best, s->touched[i], lower(b, s->touched[i]));

@@ -11,13 +11,14 @@ typedef struct LOCAL(vectors) {
 } LOCAL(vectors);
 
 /* What v keeps of the iterate, and hands on. */
-static inline void LOCAL(settle)(const exact *x, const LOCAL(vectors) * a, uint32_t v, double value, block *b)
+static inline void LOCAL(settle)(const exact *x, const LOCAL(vectors) * a, uint32_t v, double value, double *change,
+                                 double *loose)
 {
     double sum = qp_chain_sum(x->chain, v);
-    b->change += fabs(value - a->x[v]);
+    *change += fabs(value - a->x[v]);
     a->x[v] = (REAL)value;
     a->share_to[v] = sum > 0 ? (REAL)(x->keep * value / sum) : 0;
-    b->loose += sum > 0 ? 0 : x->keep * value;
+    *loose += sum > 0 ? 0 : x->keep * value;
 }
 
 /* x(v) = alpha s(v) + (1 - alpha) sum over u of P(u,v) x(u): rows of the transpose, so that every sum has one writer. */
@@ -32,7 +33,7 @@ static qp_code LOCAL(pull)(void *ctx, int worker, size_t i, qp_err *err)
     const float *weight = in->weight;
     uint64_t all = in->start[in->n];
     block *b = &x->block[i];
-    b->change = b->loose = 0;
+    double change = 0, loose = 0;
     for (uint32_t v = b->from; v < b->to; v++) {
         double sum = 0;
         for (uint64_t e = in->start[v]; e < in->start[v + 1]; e++) {
@@ -40,8 +41,10 @@ static qp_code LOCAL(pull)(void *ctx, int worker, size_t i, qp_err *err)
                 __builtin_prefetch(&a.share[target[e + AHEAD]]);
             sum += weight ? weight[e] * (double)a.share[target[e]] : a.share[target[e]];
         }
-        LOCAL(settle)(x, &a, v, a.s[v] * x->restart + x->even + sum, b);
+        LOCAL(settle)(x, &a, v, a.s[v] * x->restart + x->even + sum, &change, &loose);
     }
+    b->change = change;
+    b->loose = loose;
     return QP_OK;
 }
 
@@ -49,14 +52,14 @@ static void LOCAL(prepare)(exact *x, const ppr_run *run)
 {
     uint32_t n = x->chain->out.n;
     const LOCAL(vectors) a = {x->vector[0], x->vector[1], x->vector[2], x->vector[2]};
-    block start = {0};
+    double change = 0;
+    x->loose = 0;
     memset(a.s, 0, n * sizeof *a.s);
     memset(a.x, 0, n * sizeof *a.x);
     for (uint32_t i = 0; i < run->seeds.n; i++)
         a.s[run->seeds.node[i]] = (REAL)run->seeds.weight[i];
     for (uint32_t v = 0; v < n; v++)
-        LOCAL(settle)(x, &a, v, a.s[v], &start);
-    x->loose = start.loose;
+        LOCAL(settle)(x, &a, v, a.s[v], &change, &x->loose);
 }
 
 static qp_code LOCAL(collect)(const exact *x, ppr_run *run, qp_err *err)

@@ -7,7 +7,11 @@ qp_code qp_rank_init(qp_rank *rank, uint32_t k, qp_arena *mem, qp_err *err)
 {
     enum { LEAST = 64 };
     uint64_t room = 2 * (uint64_t)k + LEAST;
-    *rank = (qp_rank){.at = qp_new(mem, qp_scored, room), .room = room, .k = k, .least = {-INFINITY, UINT32_MAX}};
+    *rank = (qp_rank){.at = qp_new(mem, qp_scored, room),
+                      .room = room,
+                      .k = k,
+                      .below = UINT32_MAX,
+                      .least = {-INFINITY, UINT32_MAX}};
     return rank->at ? QP_OK : qp_oom(err);
 }
 

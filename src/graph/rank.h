@@ -16,8 +16,8 @@ typedef struct qp_scored {
 typedef struct qp_rank {
     qp_scored *at; /* the n that came and are not yet known to be too bad; room for twice k */
     uint64_t n, room;
-    uint32_t k;
-    qp_scored least; /* whoever is not before it has k before him: nothing to add */
+    uint32_t k, below; /* nodes from there on are let pass; UINT32_MAX: none is */
+    qp_scored least;   /* whoever is not before it has k before him: nothing to add */
 } qp_rank;
 
 /* Room for the best k, in the arena. */
@@ -36,7 +36,7 @@ static inline bool qp_scored_before(qp_scored a, qp_scored b)
 static inline void qp_rank_add(qp_rank *rank, uint32_t node, double score)
 {
     qp_scored one = {score, node};
-    if (!qp_scored_before(one, rank->least))
+    if (node >= rank->below || !qp_scored_before(one, rank->least))
         return;
     if (rank->n == rank->room)
         qp_rank_cut(rank);

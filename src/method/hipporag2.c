@@ -6,6 +6,7 @@
  */
 #include "method/first.h"
 #include "method/methods.h"
+#include "op/ops.h"
 
 typedef struct hippo_opt {
     int64_t k_facts, k_entities, top;
@@ -42,16 +43,6 @@ static qp_set all_passages(qp_query *q)
     return qp_set_of(scaled(q, all, all.n ? all.at[all.n - 1].score : 0));
 }
 
-static qp_list passages_of(qp_query *q, qp_list nodes)
-{
-    qp_hit *hit = qp_list_copy(q, nodes);
-    uint32_t n = 0;
-    for (uint32_t i = 0; hit && i < nodes.n; i++)
-        if (hit[i].id < q->graph->entity)
-            hit[n++] = hit[i];
-    return (qp_list){hit, n};
-}
-
 static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
 {
     const hippo_opt *o = opt;
@@ -67,11 +58,15 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
     qp_set starts = qp_join(q, entities, qp_balance(q, all_passages(q), o->passage_weight));
     q->walk = qp_query_walk(q, o->edges, NULL);
     q->walk.across = true;
-    qp_list reached = qp_ppr_by_score(q, starts, 1 - o->damping, q->graph->nodes).nodes;
+    const qp_ppr_opt walk = {.top = o->top,
+                             .alpha = 1 - o->damping,
+                             .engine = "auto",
+                             .within = "graph",
+                             .by_score = true,
+                             .passages = true};
+    const qp_set reached = qp_run(q, &qp_op_ppr, &starts, 1, &walk);
     q->walk = outer;
-    if (q->graph->entity)
-        reached = passages_of(q, reached);
-    return qp_cut_to(q, qp_set_of(reached), (uint32_t)o->top);
+    return qp_cut_to(q, reached, (uint32_t)o->top);
 }
 
 static unsigned asks(const void *opt)

@@ -57,6 +57,7 @@ typedef struct qp_ppr_opt { /* for callers that set more than qp_ppr_from does *
     const char *engine, *within, *edges, *direction;
     int64_t seed;
     bool by_score;
+    bool passages; /* within the graph: they alone are wanted, where there are any */
 } qp_ppr_opt;
 
 #define QP_PPR_ENGINE_OPTION(type)                                                                       \

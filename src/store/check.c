@@ -143,11 +143,20 @@ static qp_code check_rows(const qp_snapshot *s, qp_err *err)
     return code;
 }
 
+static bool edges_rise(const qp_snapshot *s, const uint32_t *edge, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++)
+        if (edge[i] >= s->edges || (i && edge[i - 1] >= edge[i]))
+            return false;
+    return true;
+}
+
 static qp_code check_said(const qp_snapshot *s, qp_err *err)
 {
-    for (uint64_t i = 0; i < s->info->said; i++)
-        if (s->said_edge[i] >= s->edges || (i && s->said_edge[i - 1] >= s->said_edge[i]))
-            return damaged(s, QP_S_SAID_EDGE, "edges are not in order", err);
+    if (!edges_rise(s, s->triple_edge, s->info->triples))
+        return damaged(s, QP_S_TRIPLE_EDGE, "edges are not in order", err);
+    if (!edges_rise(s, s->said_edge, s->info->said))
+        return damaged(s, QP_S_SAID_EDGE, "edges are not in order", err);
     return strings_lie_inside(s, s->said, (int)s->info->said) ? QP_OK
                                                               : damaged(s, QP_S_SAID, "a text lies outside", err);
 }

@@ -1,4 +1,4 @@
-/* Dense search: the best nodes by inner product.
+/* Dense search: the best nodes, relations and triples by inner product.
  *
  * Small indices scan f32. Larger ones scan int8 and score the best 2 k + 40 again in f32; on unit vectors
  * recall@10 of that is at least .999 (tests/unit/test_dense.c). Very large ones walk the ann links instead, unless the
@@ -95,6 +95,57 @@ qp_code qp_snapshot_dense(const qp_snapshot *s, qp_range r, const qp_probe *p, u
         scan_exact(s, r, p, &best);
     else
         code = search_codes(s, r, p, k, &best, a, err);
+    *out = qp_best_end(&best);
+    return code;
+}
+
+/* ---- edges ---- */
+
+static bool is_allowed_edge(const qp_snapshot *s, const qp_probe *p, uint32_t e)
+{
+    return e < s->edges && s->edge_type[e] < s->types && s->edge_from[e] < s->nodes && s->edge_to[e] < s->nodes &&
+           allowed(p, s->edge_from[e]) && allowed(p, s->edge_to[e]);
+}
+
+/* An edge is worth what its relation is. */
+static qp_code scan_relations(const qp_snapshot *s, const qp_probe *p, qp_best *best, qp_arena *a, qp_err *err)
+{
+    float *dot = qp_new(a, float, s->types + 1u);
+    if (!dot)
+        return qp_oom(err);
+    for (uint32_t t = 0; t < s->types; t++)
+        dot[t] = qp_dot(p->vector, s->type_vector + (size_t)t * s->dim, s->dim);
+    for (uint32_t e = 0; e < s->edges; e++)
+        if (is_allowed_edge(s, p, e))
+            qp_best_add(best, e, dot[s->edge_type[e]]);
+    return QP_OK;
+}
+
+static void scan_triples(const qp_snapshot *s, const qp_probe *p, qp_best *best)
+{
+    for (uint64_t i = 0; i < s->info->triples; i++) {
+        const float *own = s->triple_vector + i * s->dim, score = qp_dot(p->vector, own, s->dim);
+        if (isfinite(score) && (score != 0 || qp_is_there(own, s->dim)) && is_allowed_edge(s, p, s->triple_edge[i]))
+            qp_best_add(best, s->triple_edge[i], score);
+    }
+}
+
+qp_code qp_snapshot_dense_edges(const qp_snapshot *s, const qp_probe *p, bool triples, uint32_t k, qp_list *out,
+                                qp_arena *a, qp_err *err)
+{
+    qp_best best;
+    if (!(triples ? s->triple_vector : s->type_vector))
+        return qp_fail(err, QP_INPUT, "the index has no vectors of %s: index a graph with an embedder%s",
+                       triples ? "triples" : "relations", triples ? " and -o triples=yes" : "");
+    if (p->dim != s->dim)
+        return qp_fail(err, QP_INPUT, "a vector of %u numbers searches an index of %u", p->dim, s->dim);
+    if (!qp_best_begin(&best, k, a))
+        return qp_oom(err);
+    qp_code code = QP_OK;
+    if (triples)
+        scan_triples(s, p, &best);
+    else
+        code = scan_relations(s, p, &best, a, err);
     *out = qp_best_end(&best);
     return code;
 }

@@ -96,34 +96,3 @@ qp_code qp_snapshot_head_search(const qp_snapshot *s, qp_range r, const qp_probe
     *out = qp_best_end(&best);
     return code;
 }
-
-/* ---- the same with whole vectors ---- */
-
-qp_code qp_snapshot_dense_edges(const qp_snapshot *s, const qp_probe *p, bool triples, uint32_t k, qp_list *out,
-                                qp_arena *a, qp_err *err)
-{
-    qp_best best;
-    const float *rows = triples ? s->triple_vector : s->type_vector;
-    if (!rows)
-        return qp_fail(err, QP_INPUT, "the index has no vectors of %s: index a graph with an embedder%s",
-                       triples ? "triples" : "relations", triples ? " and -o triples=yes" : "");
-    if (p->dim != s->dim)
-        return qp_fail(err, QP_INPUT, "a vector of %u numbers searches an index of %u", p->dim, s->dim);
-    float *dot = qp_new(a, float, s->types + 1u);
-    if (!dot || !qp_best_begin(&best, k, a))
-        return qp_oom(err);
-    for (uint32_t t = 0; !triples && t < s->types; t++)
-        dot[t] = qp_dot(p->vector, rows + (size_t)t * s->dim, s->dim);
-    for (uint32_t e = 0; e < s->edges; e++) {
-        if (s->edge_type[e] >= s->types || s->edge_from[e] >= s->nodes || s->edge_to[e] >= s->nodes ||
-            !allowed(p, s->edge_from[e]) || !allowed(p, s->edge_to[e]) ||
-            (triples && (s->edge_from[e] < s->entity || s->edge_to[e] < s->entity)))
-            continue;
-        const float *own = rows + (size_t)e * s->dim; /* of a triple */
-        float score = triples ? qp_dot(p->vector, own, s->dim) : dot[s->edge_type[e]];
-        if (!triples || (isfinite(score) && (score != 0 || qp_is_there(own, s->dim)))) /* else it has none */
-            qp_best_add(&best, e, score);
-    }
-    *out = qp_best_end(&best);
-    return QP_OK;
-}

@@ -10,7 +10,7 @@
 
 #define QP_SNAPSHOT_MAGIC "quipu\n\x1a" /* with its NUL 8 bytes; a transfer that changes line ends breaks it */
 
-enum { QP_SNAPSHOT_VERSION = 8, QP_SECTION_ALIGN = 64, QP_BLOCK = 128 /* postings a block */, QP_IMPACT = 4096 };
+enum { QP_SNAPSHOT_VERSION = 9, QP_SECTION_ALIGN = 64, QP_BLOCK = 128 /* postings a block */, QP_IMPACT = 4096 };
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "snapshots are read where they are mapped: little endian machines only"
@@ -59,7 +59,8 @@ typedef enum qp_section {
     QP_S_CENTROID_BLOCKS,   /* qp_block_entry; what stands as tf is how many */
     QP_S_CENTROID_POSTINGS, /* bytes */
     QP_S_TYPE_VECTORS,      /* f32 x types x dim: of a relation's name; empty where the graph has no triples */
-    QP_S_TRIPLE_VECTORS,    /* f32 x edges x dim: of "head -> relation -> tail", zeros for other edges; may be empty */
+    QP_S_TRIPLE_EDGE,       /* u32 x triples: edges that have vectors as triples, rising */
+    QP_S_TRIPLE_VECTORS,    /* f32 x triples x dim: of "head -> relation -> tail" */
     QP_S_HEAD_CODES,        /* i8 x nodes x heads x head_dim: attention heads' outputs / scale; empty without them */
     QP_S_HEAD_SCALES,       /* f32 x nodes x heads; 0: the node has none */
     QP_S_TYPE_HEADS,        /* f32 x types x heads x head_dim: of a relation's name */
@@ -96,15 +97,16 @@ typedef struct qp_lexical_info {
 typedef struct qp_info {
     uint64_t documents, nodes, edges, types;
     qp_lexical_info texts, expanded;
-    uint64_t dim;                          /* 0: no vectors */
-    uint64_t entity;                       /* the first entity among the nodes; nodes where there is none */
-    uint64_t arcs;                         /* of BOTH_NODE */
-    uint64_t crossing;                     /* edges that only a walk across takes: between the halves, synonyms */
-    uint64_t synonyms;                     /* pairs that were joined because their vectors are alike */
-    uint64_t type_vectors, triple_vectors; /* 1: they are there */
-    uint64_t coded;                        /* 1: CODES and SCALES are there */
-    uint64_t ann_m, ann_rows;              /* neighbours a layer (0: no ann), rows of ANN_LINKS */
-    uint64_t ann_entry[2]; /* where a search starts among passages, among entities; UINT32_MAX: no ann there */
+    uint64_t dim;             /* 0: no vectors */
+    uint64_t entity;          /* the first entity among the nodes; nodes where there is none */
+    uint64_t arcs;            /* of BOTH_NODE */
+    uint64_t crossing;        /* edges that only a walk across takes: between the halves, synonyms */
+    uint64_t synonyms;        /* pairs that were joined because their vectors are alike */
+    uint64_t type_vectors;    /* 1: they are there */
+    uint64_t triples;         /* edges that have vectors as triples; 0: none were asked for, or made */
+    uint64_t coded;           /* 1: CODES and SCALES are there */
+    uint64_t ann_m, ann_rows; /* neighbours a layer (0: no ann), rows of ANN_LINKS */
+    uint64_t ann_entry[2];    /* where a search starts among passages, among entities; UINT32_MAX: no ann there */
     uint64_t learned, learned_blocks;                       /* terms of the sparse encoder, blocks of their postings */
     uint64_t heads, head_dim;                               /* of the attention vectors; 0: there are none */
     uint64_t tokens, token_dim, centroids, centroid_blocks; /* token_dim 0: there are none */

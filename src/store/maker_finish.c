@@ -21,10 +21,16 @@ static qp_code add_name(const qp_maker *m, uint32_t node, qp_buf *out, qp_err *e
     return qp_writer_recall(m->file, QP_S_STRINGS, e.name.at, room, e.name.n, err);
 }
 
+static qp_code find_made(const qp_maker *m, qp_made what, qp_str text, float *out, bool *found, qp_err *err)
+{
+    *found = false;
+    return m->options.made ? m->options.made(m->options.ctx, what, text, out, found, err) : QP_OK;
+}
+
 static qp_code write_made(qp_maker *m, qp_made what, qp_str text, float *out, uint32_t width, qp_err *err)
 {
-    bool found = false;
-    qp_code code = m->options.made ? m->options.made(m->options.ctx, what, text, out, &found, err) : QP_OK;
+    bool found;
+    qp_code code = find_made(m, what, text, out, &found, err);
     if (!found)
         memset(out, 0, width * sizeof *out);
     qp_writer_add(m->file, out, width * sizeof *out);
@@ -42,20 +48,20 @@ static qp_code write_types_made(qp_maker *m, qp_section section, qp_made what, u
     return code;
 }
 
+/* Of the edges between entities those that a vector was made of, as "head -> relation -> tail". */
 static qp_code write_triples_made(qp_maker *m, qp_err *err)
 {
-    uint32_t dim = (uint32_t)m->info.dim, from, to, type;
-    float *out = malloc(dim * sizeof *out);
+    uint32_t from, to, type;
+    const size_t bytes = m->info.dim * sizeof(float);
+    float *out = malloc(bytes);
     qp_buf text = {0}, head = {0}, tail = {0};
     qp_code code = out ? QP_OK : qp_oom(err);
     qp_writer_begin(m->file, QP_S_TRIPLE_VECTORS);
-    for (size_t i = 0; !code && i < qp_links_count(m->links); i++) {
+    for (uint32_t i = 0; !code && i < qp_links_count(m->links); i++) {
+        bool found = false;
         qp_links_at(m->links, i, &from, &to, &type);
-        if (from < m->info.entity || to < m->info.entity) { /* no triple */
-            memset(out, 0, dim * sizeof *out);
-            qp_writer_add(m->file, out, dim * sizeof *out);
+        if (from < m->info.entity || to < m->info.entity)
             continue;
-        }
         qp_buf_clear(&text);
         qp_buf_clear(&head);
         qp_buf_clear(&tail);
@@ -64,8 +70,15 @@ static qp_code write_triples_made(qp_maker *m, qp_err *err)
         if (!code)
             qp_triple_text(&text, qp_buf_view(&head), qp_links_type(m->links, type), qp_buf_view(&tail));
         code = code || !text.oom ? code : qp_oom(err);
-        code = code ? code : write_made(m, QP_MADE_VECTOR, qp_buf_view(&text), out, dim, err);
+        code = code ? code : find_made(m, QP_MADE_VECTOR, qp_buf_view(&text), out, &found, err);
+        if (found) {
+            qp_writer_aside(m->file, QP_S_TRIPLE_EDGE, &i, sizeof i);
+            qp_writer_add(m->file, out, bytes);
+            m->info.triples++;
+        }
     }
+    if (!code)
+        qp_writer_paste(m->file, QP_S_TRIPLE_EDGE);
     qp_buf_free(&text);
     qp_buf_free(&head);
     qp_buf_free(&tail);
@@ -80,12 +93,11 @@ static qp_code write_all_made(qp_maker *m, qp_err *err)
     if (i->heads && m->headed < i->nodes)
         return qp_fail(err, QP_BUG, "snapshot: attention heads of %u of %u nodes", m->headed, qp_maker_nodes(m));
     i->type_vectors = i->dim && m->entities;
-    i->triple_vectors = i->type_vectors && m->options.triples;
     qp_writer_put(m->file, QP_S_HEAD_SCALES, m->head_scales, i->nodes * i->heads * sizeof *m->head_scales);
     qp_code code = QP_OK;
     if (i->type_vectors)
         code = write_types_made(m, QP_S_TYPE_VECTORS, QP_MADE_VECTOR, (uint32_t)i->dim, err);
-    if (!code && i->triple_vectors)
+    if (!code && i->type_vectors && m->options.triples)
         code = write_triples_made(m, err);
     if (!code && i->heads)
         code = write_types_made(m, QP_S_TYPE_HEADS, QP_MADE_HEADS, (uint32_t)(i->heads * i->head_dim), err);

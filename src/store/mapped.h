@@ -55,6 +55,7 @@ struct qp_snapshot {
     const float *edge_weight, *vector, *scale;
     const uint64_t *out, *in, *both;
     const float *type_vector, *triple_vector; /* or null */
+    const uint32_t *triple_edge;
     const int8_t *head_code;
     const float *head_scale, *type_head;
     const int8_t *code;

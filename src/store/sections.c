@@ -46,6 +46,7 @@ static const char *const names[QP_SECTIONS] = {
     [QP_S_CENTROID_BLOCKS] = "centroid.blocks",
     [QP_S_CENTROID_POSTINGS] = "centroid.postings",
     [QP_S_TYPE_VECTORS] = "type.vectors",
+    [QP_S_TRIPLE_EDGE] = "triple.edge",
     [QP_S_TRIPLE_VECTORS] = "triple.vectors",
     [QP_S_HEAD_CODES] = "head.codes",
     [QP_S_HEAD_SCALES] = "head.scales",
@@ -118,7 +119,8 @@ static uint64_t size_wanted(const qp_info *i, qp_section section)
     case QP_S_BOTH: return (i->nodes + 1) * 8;
     case QP_S_BOTH_NODE: return i->arcs * 4;
     case QP_S_TYPE_VECTORS: return i->type_vectors ? i->types * i->dim * 4 : 0;
-    case QP_S_TRIPLE_VECTORS: return i->triple_vectors ? i->edges * i->dim * 4 : 0;
+    case QP_S_TRIPLE_EDGE: return i->triples * 4;
+    case QP_S_TRIPLE_VECTORS: return i->triples * i->dim * 4;
     case QP_S_HEAD_CODES: return i->nodes * i->heads * i->head_dim;
     case QP_S_HEAD_SCALES: return i->nodes * i->heads * 4;
     case QP_S_TYPE_HEADS: return i->types * i->heads * i->head_dim * 4;
@@ -174,7 +176,7 @@ static bool counts_fit(const qp_info *i)
            i->learned_blocks < UINT32_MAX && i->tokens < (UINT64_C(1) << 40) && i->token_dim <= UINT16_MAX &&
            i->centroids <= 1 << 16 && i->centroid_blocks < UINT32_MAX && (i->token_dim || !i->tokens) &&
            i->dim <= UINT16_MAX && i->coded <= 1 && i->entity <= i->nodes && i->arcs <= 2 * (uint64_t)UINT32_MAX &&
-           i->type_vectors <= 1 && i->triple_vectors <= 1 && i->heads <= 1024 && i->head_dim <= 4096 &&
+           i->type_vectors <= 1 && i->triples <= i->edges && i->heads <= 1024 && i->head_dim <= 4096 &&
            i->said <= i->edges && i->parts <= i->nodes && i->walk_stops < (UINT64_C(1) << 48) && i->ann_m <= 1024 &&
            i->ann_rows < UINT32_MAX && (!i->ann_m || i->coded) && (i->ann_m || !i->ann_rows);
 }
@@ -260,7 +262,8 @@ static void point_at_vectors(qp_snapshot *s)
     s->ann_base = section(s, QP_S_ANN_BASE);
     s->ann_links = section(s, QP_S_ANN_LINKS);
     s->type_vector = s->info->type_vectors ? section(s, QP_S_TYPE_VECTORS) : NULL;
-    s->triple_vector = s->info->triple_vectors ? section(s, QP_S_TRIPLE_VECTORS) : NULL;
+    s->triple_edge = section(s, QP_S_TRIPLE_EDGE);
+    s->triple_vector = s->info->triples ? section(s, QP_S_TRIPLE_VECTORS) : NULL;
     s->head_code = section(s, QP_S_HEAD_CODES);
     s->head_scale = section(s, QP_S_HEAD_SCALES);
     s->type_head = section(s, QP_S_TYPE_HEADS);

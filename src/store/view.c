@@ -1,6 +1,7 @@
 /* The view of a snapshot: its indexes by name, and the table of all that it can be asked. */
 #include <string.h>
 
+#include "base/sorted.h"
 #include "base/vector.h"
 #include "store/mapped.h"
 
@@ -9,18 +10,19 @@ static qp_code no_index(const char *name, const char *wanted, qp_err *err)
     return qp_fail(err, QP_INPUT, "no index '%s' is there; there %s", name, wanted);
 }
 
+/* Of its relation; of itself as a triple, zeros if it is none. */
 static qp_code edge_vectors(const qp_snapshot *s, bool triples, const qp_id *ids, uint32_t n, float *out, qp_err *err)
 {
-    const float *from = triples ? s->triple_vector : s->type_vector;
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n; i++, out += s->dim) {
         if (ids[i] >= s->edges)
             return qp_fail(err, QP_BUG, "view: edge %u of %u is asked for", ids[i], s->edges);
-        size_t row = triples ? ids[i] : s->edge_type[ids[i]];
+        uint64_t row = triples ? qp_lower_bound(s->triple_edge, 0, s->info->triples, ids[i]) : s->edge_type[ids[i]];
         if (!triples && row >= s->types)
             return qp_snapshot_damaged(s, "edge.type", "an edge's type does not exist", err);
-        if (triples && i + 1 < n && ids[i + 1] < s->edges)
-            qp_fetch_row(from + (size_t)ids[i + 1] * s->dim, s->dim);
-        memcpy(out + (size_t)i * s->dim, from + row * s->dim, s->dim * sizeof *out);
+        if (triples && (row == s->info->triples || s->triple_edge[row] != ids[i]))
+            memset(out, 0, s->dim * sizeof *out);
+        else
+            memcpy(out, (triples ? s->triple_vector : s->type_vector) + row * s->dim, s->dim * sizeof *out);
     }
     return QP_OK;
 }

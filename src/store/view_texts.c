@@ -1,4 +1,5 @@
 /* What a snapshot's nodes and edges say: the texts that were indexed, and what people are shown. */
+#include "base/sorted.h"
 #include "base/vector.h"
 #include "store/mapped.h"
 #include "store/store.h"
@@ -15,15 +16,8 @@ static qp_str entity_text(const qp_snapshot *s, qp_id v, qp_arena *a)
 /* What its file says of an edge. */
 static qp_str said_of(const qp_snapshot *s, qp_id e)
 {
-    uint32_t low = 0, high = (uint32_t)s->info->said;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (s->said_edge[middle] < e)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < s->info->said && s->said_edge[low] == e ? qp_snapshot_string(s, s->said[low]) : (qp_str){"", 0};
+    const uint64_t at = qp_lower_bound(s->said_edge, 0, s->info->said, e);
+    return at < s->info->said && s->said_edge[at] == e ? qp_snapshot_string(s, s->said[at]) : (qp_str){"", 0};
 }
 
 /* Its type, then what is said of it. */
