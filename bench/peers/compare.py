@@ -29,7 +29,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SETS = ["musique-100", "hotpotqa-100"]
 PEERS = {"hipporag2": "with_hipporag.py", "lightrag": "with_lightrag.py"}
-OURS = {"vector": [], "hybrid": [], "agrag": [], "hipporag2": [],
+OURS = {"vector": [], "hybrid": [], "agrag": [], "hipporag2": [], "hipporag2:rescore=20": ["rescore=20"],
         **{f"lightrag:mode={m}": [f"mode={m}", "k=40", "rank=found", "pick=nearest"] for m in ("local", "global", "hybrid", "mix")}}
 ADOPTED = "quipu on lightrag's graph"
 SAME = {"lightrag:mode=naive": "vector"}  # what a peer's method is called with us, where not the same
@@ -198,7 +198,7 @@ class Bench:
             for metric in ("cpu_ms", "open_cpu_s", "rss_mib"):
                 yield system, method, f"query_{metric}", statistics.median(a[metric] for a in every)
             if system in PEERS:
-                for ours in dict.fromkeys([SAME.get(method, method), "hybrid", "agrag", "hipporag2"]):
+                for ours in dict.fromkeys([SAME.get(method, method), "hybrid", "agrag", "hipporag2", "hipporag2:rescore=20"]):
                     gain = [a - b for a, b in zip(recall["quipu", ours][5], recall[system, method][5])]
                     yield system, method, f"recall@5: quipu {ours} minus it", statistics.fmean(gain), *interval(gain)
 

@@ -9,7 +9,7 @@
 #include "op/ops.h"
 
 typedef struct agrag_opt {
-    int64_t k_a, k_r, reach, top;
+    int64_t k_a, rescore, k_r, reach, top;
     double damping, balance;
     bool filter, hybrid, mcmi, influence;
     const char *engine, *edges;
@@ -17,6 +17,7 @@ typedef struct agrag_opt {
 
 static const qp_opt opts[] = {
     {"k_a", "facts mapped to the question", QP_INT, offsetof(agrag_opt, k_a), "5", 1, 1000, NULL},
+    QP_RESCORE_OPTION(agrag_opt),
     {"filter", "the writer, where one is named, keeps the facts that help", QP_BOOL, offsetof(agrag_opt, filter),
      "true", 0, 0, NULL},
     {"damping", "of the influence: probability of walking on", QP_FLOAT, offsetof(agrag_opt, damping), "0.5", 1e-6,
@@ -58,7 +59,8 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
     (void)in, (void)n_in;
     q->walk = qp_query_walk(q, o->edges, NULL);
     q->walk.across = true;
-    qp_set facts = qp_near_facts(q, (uint32_t)o->k_a);
+    const qp_facts_opt near = {.k = o->k_a, .entities = QP_FACTS_OF, .rescore = o->rescore};
+    qp_set facts = qp_run(q, &qp_op_facts, NULL, 0, &near);
     if (o->filter)
         facts = qp_judge(q, facts);
     if (facts.edges.n)

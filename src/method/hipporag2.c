@@ -9,7 +9,7 @@
 #include "op/ops.h"
 
 typedef struct hippo_opt {
-    int64_t k_facts, k_entities, top;
+    int64_t k_facts, rescore, k_entities, top;
     double damping, passage_weight;
     bool filter;
     const char *edges;
@@ -17,6 +17,7 @@ typedef struct hippo_opt {
 
 static const qp_opt opts[] = {
     {"k_facts", "facts mapped to the question", QP_INT, offsetof(hippo_opt, k_facts), "5", 1, 1000, NULL},
+    QP_RESCORE_OPTION(hippo_opt),
     {"filter", "the writer, where one is named, keeps the facts that help", QP_BOOL, offsetof(hippo_opt, filter),
      "true", 0, 0, NULL},
     {"k_entities", "entities that the walk starts from", QP_INT, offsetof(hippo_opt, k_entities), "5", 1, 1000, NULL},
@@ -48,7 +49,8 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
     const hippo_opt *o = opt;
     qp_walk outer = q->walk;
     (void)in, (void)n_in;
-    qp_set facts = {.edges = scaled(q, qp_near_facts(q, (uint32_t)o->k_facts).edges, 0)};
+    const qp_facts_opt near = {.k = o->k_facts, .entities = QP_FACTS_OF, .rescore = o->rescore};
+    qp_set facts = {.edges = scaled(q, qp_run(q, &qp_op_facts, NULL, 0, &near).edges, 0)};
     if (o->filter)
         facts = qp_judge(q, facts);
     if (!facts.edges.n) /* nothing is recognised */

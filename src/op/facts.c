@@ -5,15 +5,13 @@
  * embedded, and a fact whose entities are both far is not found.
  */
 #include "base/vector.h"
+#include "op/eem.h"
 #include "op/ops.h"
 
-typedef struct facts_opt {
-    int64_t k, entities;
-} facts_opt;
-
-static const qp_opt opts[] = {{"k", "how many facts", QP_INT, offsetof(facts_opt, k), "5", 1, 1e6, NULL},
+static const qp_opt opts[] = {{"k", "how many facts", QP_INT, offsetof(qp_facts_opt, k), "5", 1, 1e6, NULL},
                               {"entities", "where the index has no vectors of triples: whose facts are looked at",
-                               QP_INT, offsetof(facts_opt, entities), "50", 1, 1e6, NULL},
+                               QP_INT, offsetof(qp_facts_opt, entities), "50", 1, 1e6, NULL},
+                              QP_RESCORE_OPTION(qp_facts_opt),
                               {0}};
 
 enum { MOST = 1 << 16 /* facts that are scored */ };
@@ -67,17 +65,38 @@ static const float *score(qp_query *q, qp_list facts)
     return q->err.code == QP_OK ? out : NULL;
 }
 
+/* By the texts of these facts, whatever their vectors were made of. */
+static qp_list by_text(qp_query *q, qp_list facts)
+{
+    const qp_id *ids = qp_list_ids(q, facts);
+    qp_str *text = qp_new(q->mem, qp_str, facts.n + 1u);
+    if (!ids || !text) {
+        qp_oom(&q->err);
+        return facts;
+    }
+    if (q->graph->text(q->graph->self, QP_TRIPLE, ids, facts.n, text, q->mem, &q->err))
+        return facts;
+    return qp_list_scored(q, facts, qp_eem_texts(q, "embed", text, facts.n));
+}
+
 static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
 {
-    const facts_opt *o = opt;
+    const qp_facts_opt *o = opt;
     const qp_view *g = q->graph;
+    const uint32_t k = (uint32_t)o->k, looked = o->rescore > o->k ? (uint32_t)o->rescore : k;
+    qp_list found;
     qp_err none = {0};
     (void)in, (void)n_in;
-    if (g->nodes == g->entity || !g->dim || !g->vectors(g->self, "triple.dense", NULL, 0, NULL, &none))
-        return qp_search(q, "triple.dense", (uint32_t)o->k);
-    qp_list all = facts_at(q, qp_search(q, "entity.dense", (uint32_t)o->entities).nodes);
-    qp_list scored = qp_list_scored(q, all, score(q, all));
-    return (qp_set){.edges = {scored.at, scored.n < o->k ? scored.n : (uint32_t)o->k}};
+    if (g->nodes == g->entity || !g->dim || !g->vectors(g->self, "triple.dense", NULL, 0, NULL, &none)) {
+        found = qp_search(q, "triple.dense", looked).edges;
+    } else {
+        qp_list all = facts_at(q, qp_search(q, "entity.dense", (uint32_t)o->entities).nodes);
+        found = qp_list_scored(q, all, score(q, all));
+        found.n = found.n < looked ? found.n : looked;
+    }
+    if (o->rescore)
+        found = by_text(q, found);
+    return (qp_set){.edges = {found.at, found.n < k ? found.n : k}};
 }
 
 const qp_op qp_op_facts = {
@@ -85,12 +104,12 @@ const qp_op qp_op_facts = {
     .help = "the facts nearest to the question: by vectors of triples, or of their parts at the nearest entities",
     .source = "AGRAG, III-C; HippoRAG 2, query to triple",
     .opts = opts,
-    .opt_size = sizeof(facts_opt),
+    .opt_size = sizeof(qp_facts_opt),
     .run = run,
     .needs = QP_NEEDS_EMBEDDER,
 };
 
 qp_set qp_near_facts(qp_query *q, uint32_t k)
 {
-    return qp_run(q, &qp_op_facts, NULL, 0, &(facts_opt){k, 50});
+    return qp_run(q, &qp_op_facts, NULL, 0, &(qp_facts_opt){.k = k, .entities = QP_FACTS_OF});
 }

@@ -60,6 +60,16 @@ typedef struct qp_ppr_opt { /* for callers that set more than qp_ppr_from does *
     bool passages; /* within the graph: they alone are wanted, where there are any */
 } qp_ppr_opt;
 
+typedef struct qp_facts_opt { /* for callers that set more than qp_near_facts does */
+    int64_t k, entities, rescore;
+} qp_facts_opt;
+#define QP_FACTS_OF 50 /* entities, by default */
+#define QP_RESCORE_OPTION(type)                                                                       \
+    QP_OPTION("rescore",                                                                              \
+              "ours: of so many facts the texts are embedded, too, and their cosines decide; 0: the " \
+              "index's vectors do",                                                                   \
+              QP_INT, offsetof(type, rescore), "0", 0, 1000, NULL)
+
 #define QP_PPR_ENGINE_OPTION(type)                                                                       \
     QP_OPTION("engine", "how PPR is computed; auto: exact in small graphs, fast in large ones", QP_ENUM, \
               offsetof(type, engine), "auto", 0, 0, "auto|exact|bounded|fast|fora|backward")

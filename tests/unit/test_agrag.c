@@ -307,6 +307,35 @@ static void without_vectors_of_triples_their_parts_are_searched(void **state)
     }
 }
 
+/* Whatever the index keeps of them, here their parts' vectors alone. */
+static void facts_are_scored_again_by_their_texts(void **state)
+{
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        static bench b;
+        begin_with(&b, *state, seed, false);
+        qp_setting all[] = {{"k", "5"}, {"entities", "1000"}, {"rescore", "1000"}};
+        const void *opt = qp_options_new(&qp_op_facts, all, 3, b.q.mem, NULL);
+        qp_list facts = qp_run(&b.q, &qp_op_facts, NULL, 0, opt).edges;
+        assert_int_equal(facts.n, 5);
+        uint32_t better = 0;
+        for (qp_id e = 0; e < b.g->edges; e++) {
+            qp_link l = link_of(&b, e);
+            qp_str text;
+            float own[DIM];
+            if (l.from == l.to || l.from < PASSAGES || l.to < PASSAGES || qp_str_eq(l.type, QP_STR(QP_SYNONYM)))
+                continue;
+            assert_int_equal(b.g->text(b.g->self, QP_TRIPLE, &e, 1, &text, b.q.mem, NULL), QP_OK);
+            vector_of(text, own);
+            better += dot(b.asked, own) > facts.at[4].score + 1e-5;
+            for (uint32_t i = 0; i < facts.n; i++)
+                if (facts.at[i].id == e)
+                    assert_float_equal(facts.at[i].score, dot(b.asked, own), 1e-5);
+        }
+        assert_true(better < 5);
+        end(&b);
+    }
+}
+
 static void subgraphs_are_algorithm_3_s(void **state)
 {
     uint32_t grown = 0;
@@ -503,6 +532,7 @@ int main(void)
                                        HOLDS(ends_and_their_passages),
                                        HOLDS(words_and_vectors_blend),
                                        HOLDS(the_writer_s_facts_count),
-                                       HOLDS(without_vectors_of_triples_their_parts_are_searched)};
+                                       HOLDS(without_vectors_of_triples_their_parts_are_searched),
+                                       HOLDS(facts_are_scored_again_by_their_texts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
