@@ -58,16 +58,24 @@ static qp_str paths_as_lines(const shown *t)
     return out;
 }
 
+static qp_str prompt_of(const shown *t, const qp_answer_options *o)
+{
+    const qp_field read[] = {{"question", t->q->text}, {"items", paths_as_lines(t)}};
+    const qp_field own[] = {{"question", t->q->text}, {"answer", t->q->answer}};
+    return t->q->answer.n ? qp_prompt(t->q, NULL, "choice.txt", own, 2)
+                          : qp_prompt(t->q, o->prompt, "lego-reason.txt", read, 2);
+}
+
+/* What a method has written itself is the answer; where it must be one of a few, the writer reads it and chooses (as of
+ * thoughts: Kojima et al., NeurIPS 2022, "Therefore, the answer is"). */
 static qp_str write(const shown *t, const qp_answer_options *o, qp_answer *answer)
 {
     qp_str prompt = {0}, said = t->q->answer;
-    if (!said.n) {
-        const qp_field fields[] = {{"question", t->q->text}, {"items", paths_as_lines(t)}};
-        prompt = qp_prompt(t->q, o->prompt, "lego-reason.txt", fields, 2);
-        said = qp_write(t->q, prompt,
-                        (qp_sampling){.max_tokens = o->answer_tokens,
-                                      .seed = o->seed,
-                                      .grammar = qp_answer_grammar(t->q, o)});
+    if (!said.n || o->choices) {
+        const char *grammar = qp_answer_grammar(t->q, o);
+        prompt = prompt_of(t, o);
+        said =
+            qp_write(t->q, prompt, (qp_sampling){.max_tokens = o->answer_tokens, .seed = o->seed, .grammar = grammar});
     }
     answer->prompt_tokens = qp_tokens(t->q, prompt);
     answer->answer_tokens = prompt.n ? qp_tokens(t->q, said) : 0; /* else it was written, and counted, before */

@@ -436,6 +436,36 @@ static void a_writer_answers_alone(void **state)
     end(&w);
 }
 
+static qp_code choose(void *self, const qp_message *m, uint32_t n, const qp_sampling *s, qp_str *out, qp_arena *mem,
+                      qp_err *err)
+{
+    (void)self, (void)n, (void)err;
+    if (s->grammar) {
+        assert_string_equal(s->grammar, "root ::= \"support\" | \"counter\"\n");
+        assert_non_null(strstr(qp_arena_str(mem, m->text).at, "I think it is against that."));
+    }
+    *out = s->grammar ? QP_STR("counter") : QP_STR("I think it is against that.");
+    return QP_OK;
+}
+
+/* What it thought stands before it then, and only the choice is the answer. */
+static void a_writer_alone_chooses(void **state)
+{
+    const qp_op *methods[] = {&qp_method_zero_shot, &qp_method_cot};
+    world w;
+    make(&w, *state, "Who made delta?");
+    for (int i = 0; i < 2; i++) {
+        qp_model writer = {.name = "fake", .generate = choose};
+        qp_answer answer;
+        w.q.writer = &writer;
+        qp_set found = qp_run(&w.q, methods[i], NULL, 0, qp_options_new(methods[i], NULL, 0, w.q.mem, NULL));
+        assert_int_equal(qp_answer_make(&w.q, found, &(qp_answer_options){.choices = "support|counter"}, &answer, NULL),
+                         QP_OK);
+        assert_string_equal(qp_arena_str(w.q.mem, answer.text).at, "counter");
+    }
+    end(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {HOLDS(paths_are_all_simple_ones),
@@ -446,6 +476,7 @@ int main(void)
                                        HOLDS(a_subgraph_has_every_edge_of_its_nodes),
                                        HOLDS(without_shares_heads_are_one_vector),
                                        HOLDS(a_subgraph_is_told_breadth_first),
-                                       HOLDS(a_writer_answers_alone)};
+                                       HOLDS(a_writer_answers_alone),
+                                       HOLDS(a_writer_alone_chooses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
