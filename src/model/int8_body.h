@@ -46,7 +46,7 @@ TARGET static block K(round_block)(int8_t *out, const float *a, uint32_t n)
         most = (K(vec))((more & (K(ivec))x) | (~more & (K(ivec))most));
     }
     const float top = K(greatest)(most);
-    const float scale = top > 0 ? MOST / top : 0;
+    const float scale = top > 1e-30f ? MOST / top : 0; /* below, the scale might be infinite */
     K(ivec) sums = {0};
     for (int i = 0; i < QP_INT8_BLOCK; i += LANES) {
         K(ivec) whole = (K(ivec))(K(load)(a + i) * scale + magic) - 0x4b400000;

@@ -1,5 +1,6 @@
 #include "model/linear.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,8 +11,13 @@ static qp_code read_part(const qp_gguf *g, uint32_t layer, const qp_part *part, 
     qp_tensor t;
     snprintf(full, sizeof full, "blk.%u.%s.weight", layer, part->name);
     qp_code code = qp_gguf_want(g, full, part->rows, k, &t, err);
+    size_t odd = 0; /* rounded to eight bits they would pass for numbers */
     for (uint32_t r = 0; r < part->rows && !code; r++)
         qp_tensor_row(&t, r, w + (size_t)r * k);
+    for (size_t i = 0; i < (size_t)part->rows * k && !code; i++)
+        odd += !isfinite(w[i]);
+    if (odd)
+        return qp_fail(err, QP_MODEL, "%s: %s: %zu of its weights are no numbers", g->path, full, odd);
     snprintf(full, sizeof full, "blk.%u.%s.bias", layer, part->name);
     if (!code && qp_gguf_tensor(g, full, &t) && !(code = qp_gguf_want(g, full, 1, part->rows, &t, err)))
         qp_tensor_row(&t, 0, bias);

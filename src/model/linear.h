@@ -19,8 +19,8 @@ typedef struct qp_part { /* a tensor "blk.LAYER.NAME.weight", and ".bias" if it 
     uint32_t rows;
 } qp_part;
 
-/* The parts one below the other; k columns. int8: null, or W and x are rounded for it. QP_MODEL if a part is missing or
- * of another shape; what was opened till then is for qp_linear_close. */
+/* The parts one below the other; k columns. int8: null, or W and x are rounded for it. QP_MODEL if a part is missing,
+ * of another shape or no numbers; what was opened till then is for qp_linear_close. */
 qp_code qp_linear_open(qp_linear *, const qp_gguf *, const qp_kernels *, const qp_int8 *, uint32_t layer,
                        const qp_part *, uint32_t parts, uint32_t k, qp_err *);
 void qp_linear_close(qp_linear *); /* takes a zeroed one */

@@ -394,6 +394,26 @@ static void what_would_score_wrongly_is_refused(void **state)
     free(silent), free(wrong), free(unpooled);
 }
 
+/* Ones in every bit are no number, in each format that weights have. */
+static void weights_that_are_no_numbers_are_refused(void **state)
+{
+    (void)state;
+    char *path = tiny_bert(1, -1);
+    struct gguf_context *g = gguf_init_from_file(path, (struct gguf_init_params){.no_alloc = true});
+    assert_non_null(g);
+    const int64_t tensor = gguf_find_tensor(g, "blk.1.ffn_up.weight");
+    assert_true(tensor >= 0);
+    const size_t at = gguf_get_data_offset(g) + gguf_get_tensor_offset(g, tensor);
+    gguf_free(g);
+    FILE *f = fopen(path, "r+b");
+    assert_int_equal(fseek(f, (long)at, SEEK_SET), 0);
+    assert_int_equal(fwrite("\xff\xff\xff\xff", 1, 4, f), 4);
+    fclose(f);
+    assert_refused(path, QP_EMBEDDER, "blk.1.ffn_up.weight");
+    unlink(path);
+    free(path);
+}
+
 /* Cut at any length: an error, no crash. */
 static void cut_files_are_refused(void **state)
 {
@@ -427,6 +447,7 @@ int main(void)
         cmocka_unit_test(every_kernel_multiplies),
         cmocka_unit_test(every_kernel_has_the_functions),
         cmocka_unit_test(what_would_score_wrongly_is_refused),
+        cmocka_unit_test(weights_that_are_no_numbers_are_refused),
         cmocka_unit_test(cut_files_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
