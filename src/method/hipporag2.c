@@ -65,7 +65,8 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
                              .engine = "auto",
                              .within = "graph",
                              .by_score = true,
-                             .passages = true};
+                             .passages = true,
+                             .single = true};
     const qp_set reached = qp_run(q, &qp_op_ppr, &starts, 1, &walk);
     q->walk = outer;
     return qp_cut_to(q, reached, (uint32_t)o->top);

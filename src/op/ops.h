@@ -58,6 +58,7 @@ typedef struct qp_ppr_opt { /* for callers that set more than qp_ppr_from does *
     int64_t seed;
     bool by_score;
     bool passages; /* within the graph: they alone are wanted, where there are any */
+    bool single;   /* exact: in f32 */
 } qp_ppr_opt;
 
 typedef struct qp_facts_opt { /* for callers that set more than qp_near_facts does */

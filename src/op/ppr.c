@@ -49,6 +49,7 @@ static bool fill_query(qp_query *q, qp_list from, const qp_ppr_opt *o, uint32_t 
                           .tolerance = o->tolerance,
                           .top = (uint32_t)(o->top < nodes ? o->top : nodes),
                           .below = o->passages ? q->graph->entity : 0,
+                          .single = o->single,
                           .random = (uint64_t)o->seed,
                           .threads = 1,
                           .cancel = q->cancel};
