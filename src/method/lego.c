@@ -64,20 +64,6 @@
 }
 /* clang-format on */
 
-/* Of what a writer would be given to read: the paths, one a line. */
-static uint32_t tokens_of(qp_query *q, qp_list paths)
-{
-    qp_buf text = {0};
-    for (uint32_t i = 0; i < paths.n && q->err.code == QP_OK; i++) {
-        qp_buf_str(&text, qp_path_text(q, &paths.at[i]));
-        qp_buf_char(&text, '\n');
-    }
-    qp_buf_str(&text, q->report);
-    uint32_t n = text.oom ? 0 : qp_tokens(q, qp_buf_view(&text));
-    qp_buf_free(&text);
-    return n;
-}
-
 static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
 {
     const lego_opt chosen = lego_predict(q, opt), *o = &chosen;
@@ -92,7 +78,7 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
     out.edges = (qp_list){0};
     if (o->report)
         q->report = lego_report(q, o, starts);
-    q->context_tokens = tokens_of(q, out.paths);
+    q->context_tokens = qp_path_tokens(q, out.paths) + qp_tokens(q, q->report);
     q->walk = outer;
     return out;
 }

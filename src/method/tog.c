@@ -11,6 +11,7 @@
 #include "method/methods.h"
 #include "op/answers.h"
 #include "op/beam.h"
+#include "op/describe.h"
 #include "op/eem.h"
 #include "op/ops.h"
 
@@ -124,6 +125,7 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
     q->extracted = sub;
     qp_list paths = qp_beam_search(q, starts.nodes, sub, q->walk, &how);
     paths.n = qp_min(paths.n, o->top);
+    q->context_tokens = qp_path_tokens(q, paths);
     q->walk = outer;
     return (qp_set){.nodes = qp_path_nodes(q, paths, (uint32_t)o->top), .paths = paths};
 }

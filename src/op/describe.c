@@ -1,6 +1,7 @@
 #include "op/describe.h"
 
 #include "base/str.h"
+#include "op/eem.h"
 #include "op/op.h"
 #include "op/sub.h"
 
@@ -89,5 +90,17 @@ uint32_t qp_tokens(qp_query *q, qp_str text)
     uint32_t n = 0;
     if (m && m->count && text.n && q->err.code == QP_OK)
         m->count(m->self, &text, 1, &n, &q->err);
+    return n;
+}
+
+uint32_t qp_path_tokens(qp_query *q, qp_list paths)
+{
+    qp_buf text = {0};
+    for (uint32_t i = 0; i < paths.n && q->err.code == QP_OK; i++) {
+        qp_buf_str(&text, qp_path_text(q, &paths.at[i]));
+        qp_buf_char(&text, '\n');
+    }
+    uint32_t n = text.oom ? 0 : qp_tokens(q, qp_buf_view(&text));
+    qp_buf_free(&text);
     return n;
 }

@@ -1,4 +1,4 @@
-/* A subgraph as text for a writer to read (GEAR, III-D), and what a text costs. */
+/* A subgraph as text for a writer to read (GEAR, III-D), and what that or paths cost. */
 #ifndef QP_OP_DESCRIBE_H
 #define QP_OP_DESCRIBE_H
 
@@ -9,5 +9,7 @@
 qp_str qp_describe(qp_query *, qp_set);
 /* Tokens of the writer; without one of the embedder, else of the attention's model; 0 where none counts. */
 uint32_t qp_tokens(qp_query *, qp_str text);
+/* The same of paths as text, one a line. */
+uint32_t qp_path_tokens(qp_query *, qp_list paths);
 
 #endif

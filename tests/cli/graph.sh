@@ -28,7 +28,9 @@ has "$out" '"nodes":["Inca","quipu",'
 has "$out" '"relations":["kept",'
 has "$out" '"subgraph":{"nodes":5,"edges":5,"components":1}'
 has "$($QUIPU retrieve $models -m lego:2 "what is the quipu made of")" "quipu -made of-> cotton"
-has "$($QUIPU retrieve $models -m lego:14 -o max_hop=1 --json "who kept the quipu")" '"relations":["~kept"]'
+out=$($QUIPU retrieve $models -m lego:14 -o max_hop=1 --json "who kept the quipu")
+has "$out" '"relations":["~kept"]'
+has "$out" '"context_tokens":11' # quipu made of cotton, quipu made of wool, quipu kept Inca
 
 # Every method that needs no writer, and an answer read off the paths with its citation.
 for method in lego lego:1 lego:2 lego:6 lego:10 lego:12 lego:14 gear gear-ppr gear-pcst g-retriever vector bm25; do
