@@ -7,13 +7,16 @@ Steps:
     index    each graph with vectors of entities, relations and triples, and attention heads
     run      the methods that need no writer, --sample questions (100) drawn with a fixed seed from each set; slow ones on --few (10)
     written  those that need one, on --few questions
+    kept     lego:1's PPR by engine, and in communities and by walks that the index keeps; processor time beside recall
     tables   docs/results.md's tables, from bench/knowledge.csv
 
 Sets: metaqa-1h, metaqa-2h, metaqa-3h (the questions of metaqa by hops), pq-2h, pq-3h, pql-2h, pql-3h, webqsp-paths.
 """
 import argparse
 import json
+import os
 import pathlib
+import random
 import subprocess
 import sys
 
@@ -35,12 +38,14 @@ METHODS = ["lego:1", "lego:2", "lego:6", "lego:10",
 SLOW = ["lego:12", "lego:14", "lego:2:eem=rerank", "lego:6:score=triple:eem=rerank"]  # thousands of texts for the model a question
 WRITTEN = ["lego:3", "lego:4", "lego:5", "lego:7", "lego:8", "lego:9", "lego:11", "lego:13", "lego:15", "lego:16", "lego:14:score=triple:refine=true",
            "lego:14:score=triple:stop=true", "lego:7:prefilter=16", "lego:7:supplement=true", "lego:3:rerank=true", "lego:3:rounds=2", "tog"]
+KEPT = ["lego:1", "lego:1:engine=exact", "lego:1:engine=fora", "lego:1:within=partition"]
 COLUMNS = ["dataset", "split", "method", "metric", "mean", "low", "high", "n", "embedder", "heads", "writer"]
 
 
 class Bench:
     def __init__(self, args):
         self.args = args
+        self.threads = ["--threads", args.threads] if args.threads else []
 
     def folder(self, name):
         """The set's questions alone, over its graph."""
@@ -68,21 +73,27 @@ class Bench:
         print("+", " ".join(map(str, command))[:200], file=sys.stderr, flush=True)
         return subprocess.run([self.args.quipu, *map(str, command)], stdout=subprocess.PIPE, check=True).stdout
 
-    def index(self, name):
-        self.quipu("-s", self.store(name), "index", "-q", "--embedder", self.args.embedder, "--heads", self.args.heads,
-                   pathlib.Path(self.args.data) / SETS[name][0])
+    def index(self, name, *options):
+        self.quipu("-s", self.store(name), "index", "-q", *self.threads, "--embedder", self.args.embedder, "--heads", self.args.heads,
+                   *options, pathlib.Path(self.args.data) / SETS[name][0])
 
-    def measure(self, name, methods, split, sample, *options):
-        report = json.loads(self.quipu("-s", self.store(name), "eval", self.folder(name), "-q", "--json", "-m", ",".join(methods), "--sample", sample,
+    def evaluated(self, name, methods, split, sample, *options):
+        report = json.loads(self.quipu("-s", self.store(name), "eval", self.folder(name), "-q", "--json", *self.threads, "-m", ",".join(methods), "--sample", sample,
                                        "--seed", SEED, "-o", "metrics=" + METRICS, "-o", "compare=none", "--bootstrap", 2000, *options))
         found = []
         for m in report["methods"]:
             values = {k: (v["mean"], v["low"], v["high"]) for k, v in m["metrics"].items()}
             for stage, of in m["latency_ms"].items():
                 values.update({f"ms_{stage}_{p}": (v, None, None) for p, v in of.items()})
-            found += [dict(zip(COLUMNS, [name, split, m["name"], metric, *("" if x is None else f"{x:.4f}" for x in v), report["questions"],
-                                         self.args.embedder, self.args.heads, self.args.writer or ""])) for metric, v in values.items()]
-        self.keep(name, split, found)
+            found += [self.row(name, split, m["name"], metric, v, report["questions"]) for metric, v in values.items()]
+        return found
+
+    def row(self, name, split, method, metric, values, n):
+        return dict(zip(COLUMNS, [name, split, method, metric, *("" if x is None else f"{x:.4f}" for x in values), n,
+                                  self.args.embedder, self.args.heads, self.args.writer or ""]))
+
+    def measure(self, name, methods, split, *options):
+        self.keep(name, split, self.evaluated(name, methods, split, *options))
 
     def keep(self, name, split, new):
         order = list(SETS)
@@ -95,11 +106,29 @@ class Bench:
     def written(self, name):
         self.measure(name, WRITTEN, "written", self.args.few, "--writer", self.args.writer)
 
+    def kept(self, name):
+        self.index(name, "-o", "partition=yes", "-o", "walks=yes")
+        found = self.evaluated(name, KEPT, "kept", self.args.sample)
+        self.keep(name, "kept", found + [self.row(name, "kept", m, "processor_ms", (self.processor_ms(name, m), None, None), self.args.sample) for m in KEPT])
+
+    def processor_ms(self, name, method):
+        """A question's share of the user and system time of --sample questions and one, less that of one."""
+        lines = open(self.folder(name) / "queries.jsonl", encoding="utf-8").readlines()
+        drawn = random.Random(SEED).sample(lines, min(self.args.sample + 1, len(lines)))
+        questions, spent = pathlib.Path(self.args.work) / "drawn.jsonl", []
+        for some in (drawn[:1], drawn):
+            questions.write_text("".join(some), encoding="utf-8")
+            before = sum(os.times()[2:4])
+            self.quipu("-s", self.store(name), "retrieve", "-q", "--json", *self.threads, "-m", "lego:1",
+                       *(x for o in method.split(":")[2:] for x in ("-o", o)), "--queries", questions)
+            spent.append(sum(os.times()[2:4]) - before)
+        return 1000 * (spent[1] - spent[0]) / (len(drawn) - 1)
+
 
 TABLES = [("Hits@1 (95% interval where there are 50 questions or more)", ["hit@1"]),
           ("Path recall at 8 / 32 / 256", ["path_recall@8", "path_recall@32", "path_recall@256"]),
           ("Subgraph: recall / nodes; tokens of the context", ["sub_recall", "sub_nodes", "context_tokens"]),
-          ("Milliseconds, p50", ["ms_total_p50"])]
+          ("Milliseconds, p50", ["ms_total_p50"]), ("Milliseconds of the processor", ["processor_ms"])]
 ELSEWHERE = {"gear:rounds=1", "gear:a=false", "gear:b=false", "gear:rank=false"}  # bench/gear.py has them
 WITHOUT_PATHS = ("gear", "g-retriever", "vector", "bm25")
 
@@ -132,6 +161,8 @@ def tables(args):
         sets = [n for n in SETS if any(n in value[split, m] for m in methods)]
         asked = [next(r["n"] for m in methods for r in value[split, m].get(n, {}).values()) for n in sets]
         for title, metrics in TABLES:
+            if not any(metrics[0] in of for m in methods for of in value[split, m].values()):
+                continue
             print(f"\n{title}:\n\n| method | " + " | ".join(f"{n} ({k})" for n, k in zip(sets, asked)) + " |\n| --- |" + " --- |" * len(sets))
             for m in methods:
                 if metrics[0].startswith("path") and m.startswith(WITHOUT_PATHS):
@@ -150,11 +181,12 @@ def main():
     p.add_argument("--writer")
     p.add_argument("--sample", type=int, default=100)
     p.add_argument("--few", type=int, default=10)
+    p.add_argument("--threads", type=int, default=0, help="of each run; 0: as many as there are cores")
     p.add_argument("steps", nargs="+", metavar="STEP|SET")
     args = p.parse_args()
     names = [s for s in args.steps if s in SETS] or list(SETS)
     steps = [s for s in args.steps if s not in SETS]
-    unknown = [s for s in steps if s not in ("index", "run", "written", "tables")]
+    unknown = [s for s in steps if s not in ("index", "run", "written", "kept", "tables")]
     if unknown:
         sys.exit(f"knowledge: no step or set '{unknown[0]}'")
     for step in steps:
