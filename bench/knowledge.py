@@ -8,6 +8,7 @@ Steps:
     run      the methods that need no writer, --sample questions (100) drawn with a fixed seed from each set; slow ones on --few (10)
     written  those that need one, on --few questions
     kept     lego:1's PPR by engine, and in communities and by walks that the index keeps; processor time beside recall
+             (a store of its own, --work: without vectors of triples, which this needs not)
     tables   docs/results.md's tables, from bench/knowledge.csv
 
 Sets: metaqa-1h, metaqa-2h, metaqa-3h (the questions of metaqa by hops), pq-2h, pq-3h, pql-2h, pql-3h, webqsp-paths.
@@ -111,7 +112,7 @@ class Bench:
         self.measure(name, self.args.methods.split(","), "written", self.args.few, "--writer", self.args.writer)
 
     def kept(self, name):
-        self.index(name, "-o", "partition=yes", "-o", "walks=yes")
+        self.index(name, "-o", "triples=no", "-o", "partition=yes", "-o", "walks=yes")
         found = self.evaluated(name, KEPT, "kept", self.args.sample)
         self.keep(name, "kept", found + [self.row(name, "kept", m, "processor_ms", (self.processor_ms(name, m), None, None), self.args.sample) for m in KEPT])
 
