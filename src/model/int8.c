@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/unroll.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <immintrin.h>
@@ -77,12 +79,6 @@ void qp_int8_pack(const qp_int8 *kernel, void *out, const float *w, uint32_t n, 
 }
 
 #if defined(__x86_64__)
-#define INLINE static inline __attribute__((always_inline))
-#if defined(__clang__)
-#define UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define UNROLL _Pragma("GCC unroll 16")
-#endif
 
 static bool avx512_usable(void)
 {

@@ -3,16 +3,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/unroll.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-#define INLINE static inline __attribute__((always_inline))
-#if defined(__clang__)
-#define UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define UNROLL _Pragma("GCC unroll 16")
-#endif
 #define SLICE 384 /* of k; 384 x 16 floats are 24 KB */
 
 #if defined(__x86_64__)
