@@ -46,9 +46,9 @@ static bool may_be_brief(qp_str s)
 /* The last words of s, no more than an abbreviation of n characters can stand for. */
 static qp_str last_words(qp_str s, size_t n)
 {
-    size_t most = n + 5 < 2 * n ? n + 5 : 2 * n, from = s.n;
+    const size_t most = n + 5 < 2 * n ? n + 5 : 2 * n;
     s = qp_str_trim(s);
-    from = s.n;
+    size_t from = s.n;
     for (size_t words = 0; from && s.n - from < FAR; from--)
         if ((s.at[from - 1] == ' ' || s.at[from - 1] == '\n') && ++words == most)
             break;
