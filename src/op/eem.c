@@ -87,7 +87,7 @@ static float *kept_dots(qp_query *q, const char *index, const qp_id *ids, uint32
     return out;
 }
 
-static const float *text_scores(qp_query *q, const char *eem, qp_kind kind, const qp_id *ids, uint32_t n)
+const float *qp_eem_told(qp_query *q, const char *eem, qp_kind kind, const qp_id *ids, uint32_t n)
 {
     qp_str *text = qp_new(q->mem, qp_str, n + 1u);
     if (!text) {
@@ -129,7 +129,7 @@ static const float *relation_scores(qp_query *q, const char *eem, const qp_id *e
 static const float *node_scores(qp_query *q, const char *eem, const qp_id *ids, uint32_t n)
 {
     const float *kept = *eem == 'e' ? kept_dots(q, "node.dense", ids, n) : NULL;
-    return kept || q->err.code != QP_OK ? kept : text_scores(q, eem, QP_NODE, ids, n);
+    return kept || q->err.code != QP_OK ? kept : qp_eem_told(q, eem, QP_NODE, ids, n);
 }
 
 /* The mean of both ends'. */
@@ -173,7 +173,7 @@ const float *qp_eem_edges(qp_query *q, const char *eem, const char *item, const 
     const float *kept = *eem == 'e' ? kept_dots(q, index, edge, n) : NULL;
     if (kept || q->err.code != QP_OK)
         return kept;
-    return *item == 'e' ? relation_scores(q, eem, edge, n) : text_scores(q, eem, QP_TRIPLE, edge, n);
+    return *item == 'e' ? relation_scores(q, eem, edge, n) : qp_eem_told(q, eem, QP_TRIPLE, edge, n);
 }
 
 /* ---- paths as text ---- */

@@ -17,6 +17,8 @@
 /* eem: "embed" | "rerank" | "writer". One number for each of n texts; null after an error. Rerank counts model
  * passes. */
 const float *qp_eem_texts(qp_query *, const char *eem, const qp_str *text, uint32_t n);
+/* The same of what nodes, edges or triples say, though the index keeps vectors of them. */
+const float *qp_eem_told(qp_query *, const char *eem, qp_kind, const qp_id *, uint32_t n);
 /* The same of edges, told as `item` ("node" | "edge" | "triple") says. */
 const float *qp_eem_edges(qp_query *, const char *eem, const char *item, const qp_id *edge, uint32_t n);
 

@@ -69,14 +69,7 @@ static const float *score(qp_query *q, qp_list facts)
 static qp_list by_text(qp_query *q, qp_list facts)
 {
     const qp_id *ids = qp_list_ids(q, facts);
-    qp_str *text = qp_new(q->mem, qp_str, facts.n + 1u);
-    if (!ids || !text) {
-        qp_oom(&q->err);
-        return facts;
-    }
-    if (q->graph->text(q->graph->self, QP_TRIPLE, ids, facts.n, text, q->mem, &q->err))
-        return facts;
-    return qp_list_scored(q, facts, qp_eem_texts(q, "embed", text, facts.n));
+    return ids ? qp_list_scored(q, facts, qp_eem_told(q, "embed", QP_TRIPLE, ids, facts.n)) : facts;
 }
 
 static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)

@@ -42,10 +42,8 @@ static void take(struct nearest *best, uint32_t id, float cos)
 
 /* ---- all pairs ---- */
 
-enum {
-    SHARE = 64,
-    TILE = 512
-}; /* entities of one thread; those that they are held against while these are in the cache */
+/* Entities of one thread, and those that they are held against while these are in the cache. */
+enum { SHARE = 64, TILE = 512 };
 
 struct pairing {
     const qp_likeness *a;
