@@ -213,8 +213,8 @@ qp_code qp_peer_read(qp_job *job, qp_batch *batch, qp_peer peer, const char *fil
     if (peer == QP_PEER_GRAPHRAG)
         return qp_fail(
             err, QP_INPUT,
-            "%s: is GraphRAG's, as parquet, which is not read here; `tools/from-graphrag` makes a data set of "
-            "its folder",
+            "%s: is GraphRAG's, as parquet, which is not read here; `tools/from-graphrag --reports` makes a data "
+            "set of its folder",
             file);
     if (peer == QP_PEER_HIPPORAG) {
         qp_code code = read_json(job, batch, file, hipporag, err);

@@ -23,8 +23,10 @@ static const qp_opt opts[] = {
      1000, NULL},
     {"largest", "communities of more entities are parted again", QP_INT, offsetof(graphrag_opt, largest), "10", 1, 1e9,
      NULL},
-    {"reports", "drawn from the graph, or by the writer, where one is named", QP_ENUM, offsetof(graphrag_opt, reports),
-     "drawn", 0, 0, "drawn|written"},
+    {"reports",
+     "with their communities, as GraphRAG wrote them (tools/from-graphrag --reports); of communities found here: drawn "
+     "from the graph, or by the writer, where one is named; auto: given, else drawn",
+     QP_ENUM, offsetof(graphrag_opt, reports), "auto", 0, 0, "auto|given|drawn|written"},
     {"tokens", "of all that a writer is given to read at a time", QP_INT, offsetof(graphrag_opt, tokens), "12000", 1,
      1e9, NULL},
     {"text_share", "local: of them for passages", QP_FLOAT, offsetof(graphrag_opt, text_share), "0.5", 0, 1, NULL},
@@ -62,7 +64,16 @@ void graphrag_report(qp_query *q, qp_str lines, uint32_t tokens)
 
 /* ---- local ---- */
 
-qp_set graphrag_local(qp_query *q, const graphrag_opt *o)
+qp_set graphrag_units(qp_query *q, qp_set set, const char *count, const uint64_t *texts)
+{
+    const uint64_t *outer = q->allow;
+    q->allow = texts;
+    set = qp_units(q, set, count);
+    q->allow = outer;
+    return set;
+}
+
+qp_set graphrag_local(qp_query *q, const graphrag_opt *o, const uint64_t *texts)
 {
     bool entities = q->graph->entity < q->graph->nodes;
     double rest = 1 - o->text_share - o->community_share;
@@ -72,7 +83,7 @@ qp_set graphrag_local(qp_query *q, const graphrag_opt *o)
     q->extracted = (qp_set){.nodes = found.nodes, .edges = out.edges};
     out.nodes = found.nodes;
     if (entities && q->graph->entity)
-        out.nodes = qp_budget(q, qp_units(q, qp_set_of(found.nodes), "first"), "nodes",
+        out.nodes = qp_budget(q, graphrag_units(q, qp_set_of(found.nodes), "first", texts), "nodes",
                               (uint32_t)(o->text_share * (double)o->tokens) + 1)
                         .nodes;
     return out;
@@ -101,6 +112,8 @@ static void report_on(qp_query *q, const graphrag_opt *o, const qp_communities *
         qp_oom(&q->err);
     for (uint32_t i = 0; at && i < entities.n; i++) {
         uint32_t community = qp_community_at(c, entities.at[i].id - c->first, (uint32_t)o->level), j = 0;
+        if (community == QP_NO_COMMUNITY || (c->given && !qp_query_allows(q, c->given[community].from)))
+            continue;
         while (j < n && at[j].community != community)
             j++;
         if (j == n)
@@ -126,25 +139,59 @@ static bool reports_can_be_read(qp_query *q, const graphrag_opt *o)
     return q->err.code == QP_OK;
 }
 
-static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
+/* Null: those of communities found here. */
+static const qp_reports *asked_for(qp_query *q, const graphrag_opt *o, const qp_reports *given)
 {
-    const graphrag_opt *o = opt;
-    qp_walk outer = q->walk;
+    if (*o->reports == 'g' && !given->n)
+        qp_fail(&q->err, QP_INPUT,
+                "graphrag: reports=given, and the index has none of GraphRAG's: import them with `tools/from-graphrag "
+                "--reports`, or ask with -o reports=drawn");
+    return *o->reports == 'g' || (*o->reports == 'a' && given->n) ? given : NULL;
+}
+
+static qp_set basic(qp_query *q, const graphrag_opt *o, const uint64_t *texts)
+{
+    const uint64_t *outer = q->allow;
+    q->allow = texts;
+    qp_set out = qp_budget(q, qp_search(q, "node.dense", qp_min(o->k, o->top)), "nodes", (uint32_t)o->tokens);
+    q->allow = outer;
+    return out;
+}
+
+/* Given reports are no passages to GraphRAG, whosever reports are read. */
+static qp_set search(qp_query *q, const graphrag_opt *o, const qp_reports *given)
+{
+    const qp_reports *read = asked_for(q, o, given);
+    const uint64_t *texts = qp_reports_beside(q, given);
     qp_communities c = {0};
     qp_set out = {0};
-    (void)in, (void)n_in;
-    q->walk = qp_query_walk(q, o->edges, NULL);
-    q->report = (qp_str){"", 0};
+    if (q->err.code != QP_OK)
+        return out;
     if (*o->mode == 'b')
-        out = qp_budget(q, qp_search(q, "node.dense", qp_min(o->k, o->top)), "nodes", (uint32_t)o->tokens);
-    else if (reports_can_be_read(q, o) && qp_query_communities(q, (uint32_t)o->largest, (uint64_t)o->seed, &c)) {
-        out = *o->mode == 'g'   ? graphrag_global(q, o, &c)
-              : *o->mode == 'd' ? graphrag_drift(q, o, &c)
-                                : graphrag_local(q, o);
+        return basic(q, o, texts);
+    if (reports_can_be_read(q, o) && qp_query_communities(q, read, (uint32_t)o->largest, (uint64_t)o->seed, &c)) {
+        out = *o->mode == 'g'   ? graphrag_global(q, o, &c, texts)
+              : *o->mode == 'd' ? graphrag_drift(q, o, &c, texts)
+                                : graphrag_local(q, o, texts);
         if (*o->mode == 'l')
             report_on(q, o, &c, q->extracted.nodes);
     }
     qp_communities_done(&c);
+    return out;
+}
+
+static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
+{
+    const graphrag_opt *o = opt;
+    qp_walk outer = q->walk;
+    qp_reports given;
+    qp_set out = {0};
+    (void)in, (void)n_in;
+    q->walk = qp_query_walk(q, o->edges, NULL);
+    q->report = (qp_str){"", 0};
+    if (qp_query_reports(q, &given))
+        out = search(q, o, &given);
+    qp_reports_done(&given);
     q->walk = outer;
     return qp_cut_to(q, out, (uint32_t)o->top);
 }

@@ -11,17 +11,22 @@ typedef struct graphrag_opt {
     double text_share, community_share;
 } graphrag_opt;
 
+enum { GRAPHRAG_FOLD = 5 }; /* reports that are read at once: one of its folds */
+
+/* `texts`: bit per node, the passages that may be found, given reports not among them; null: all. */
 /* Local search from the entities nearest to q->vector: passages, relations; the entities and relations are
  * extracted. */
-qp_set graphrag_local(qp_query *, const graphrag_opt *);
+qp_set graphrag_local(qp_query *, const graphrag_opt *, const uint64_t *texts);
 /* Map-reduce over the communities' reports. */
-qp_set graphrag_global(qp_query *, const graphrag_opt *, const qp_communities *);
+qp_set graphrag_global(qp_query *, const graphrag_opt *, const qp_communities *, const uint64_t *texts);
 /* Local search for the question and for what follows from the reports nearest to it. */
-qp_set graphrag_drift(qp_query *, const graphrag_opt *, const qp_communities *);
+qp_set graphrag_drift(qp_query *, const graphrag_opt *, const qp_communities *, const uint64_t *texts);
+/* qp_units, of these passages. */
+qp_set graphrag_units(qp_query *, qp_set, const char *count, const uint64_t *texts);
 
 typedef struct graphrag_rated { /* a community, and how near the question it is */
     uint32_t community;
-    float score;   /* cosine of its relations' mean vector */
+    float score;   /* cosine of the mean vector of its relations, or of its given report's passages */
     qp_list edges; /* its relations that may be read, nearest first, cosines as scores */
 } graphrag_rated;
 

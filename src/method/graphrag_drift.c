@@ -9,11 +9,12 @@
 #include "op/ops.h"
 #include "op/prompt.h"
 
-enum { MOST = 64, KNOWN = 5 }; /* reports that the writer reads first: one of GraphRAG's folds is five */
+enum { MOST = 64 };
 
 typedef struct drift {
     qp_query *q;
     const graphrag_opt *o;
+    const uint64_t *texts;
     qp_set found[MOST], seen; /* a ranking for each search */
     int n;
 } drift;
@@ -26,25 +27,36 @@ static void search_by(drift *d, const float *vector)
     if (!vector || d->n == MOST || q->err.code != QP_OK)
         return;
     q->vector = vector;
-    d->found[d->n++] = graphrag_local(q, d->o);
+    d->found[d->n++] = graphrag_local(q, d->o, d->texts);
     d->seen = qp_join(q, d->seen, q->extracted);
     q->vector = outer;
 }
 
-/* The mean of the question's vector and that of a community's relations. */
-static const float *towards(qp_query *q, const graphrag_rated *r)
+static bool add_relations(qp_query *q, qp_list edges, float *sum)
 {
-    uint32_t dim = q->graph->dim, n = r->edges.n;
-    const float *v = qp_query_vector(q);
-    const qp_id *ids = qp_list_ids(q, r->edges);
-    float *row = qp_new(q->mem, float, (size_t)n *dim + 1), *out = qp_new(q->mem, float, dim + 1);
-    if (!row || !out)
+    uint32_t dim = q->graph->dim, n = edges.n;
+    const qp_id *ids = qp_list_ids(q, edges);
+    float *row = qp_new(q->mem, float, (size_t)n *dim + 1);
+    if (!row)
         qp_oom(&q->err);
-    if (!v || !ids || !row || !out || q->graph->vectors(q->graph->self, "triple.dense", ids, n, row, &q->err))
-        return NULL;
+    if (!ids || !row || q->graph->vectors(q->graph->self, "triple.dense", ids, n, row, &q->err))
+        return false;
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < dim; j++)
-            out[j] += row[(size_t)i * dim + j];
+            sum[j] += row[(size_t)i * dim + j];
+    return true;
+}
+
+/* The mean of the question's vector and that of a community's given report, or of its relations. */
+static const float *towards(qp_query *q, const qp_communities *c, const graphrag_rated *r)
+{
+    uint32_t dim = q->graph->dim;
+    const float *v = qp_query_vector(q);
+    float *out = qp_new(q->mem, float, dim + 1);
+    if (!out)
+        qp_oom(&q->err);
+    if (!v || !out || !(c->given ? qp_report_vector(q, &c->given[r->community], out) : add_relations(q, r->edges, out)))
+        return NULL;
     float length = sqrtf(qp_dot(out, out, dim));
     for (uint32_t j = 0; j < dim; j++)
         out[j] = v[j] + (length > 0 ? out[j] / length : 0);
@@ -108,7 +120,7 @@ static void by_writer(drift *d, qp_str known)
     }
 }
 
-qp_set graphrag_drift(qp_query *q, const graphrag_opt *o, const qp_communities *c)
+qp_set graphrag_drift(qp_query *q, const graphrag_opt *o, const qp_communities *c, const uint64_t *texts)
 {
     drift *d = qp_new(q->mem, drift, 1);
     uint32_t n;
@@ -119,14 +131,15 @@ qp_set graphrag_drift(qp_query *q, const graphrag_opt *o, const qp_communities *
         return (qp_set){0};
     d->q = q;
     d->o = o;
+    d->texts = texts;
     search_by(d, qp_query_vector(q));
-    for (uint32_t i = 0; i < n && i < KNOWN; i++)
+    for (uint32_t i = 0; i < n && i < GRAPHRAG_FOLD; i++)
         graphrag_report(q, qp_str_trim(qp_community_report(q, c, rated[i].community, graphrag_writes(q, o))),
                         (uint32_t)o->tokens);
     if (q->writer)
         by_writer(d, q->report);
     for (uint32_t i = 0; !q->writer && i < n && i < o->followups; i++)
-        search_by(d, towards(q, &rated[i]));
+        search_by(d, towards(q, c, &rated[i]));
     q->extracted = d->seen;
     return q->err.code == QP_OK ? qp_turns(q, d->found, d->n, 0) : (qp_set){0};
 }

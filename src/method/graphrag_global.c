@@ -30,6 +30,25 @@ static bool dots(qp_query *q, const qp_id *edge, uint32_t n, float *row, float *
     return true;
 }
 
+static bool report_may_be_read(const qp_query *q, const qp_communities *c, uint32_t community)
+{
+    return c->given ? qp_query_allows(q, c->given[community].from) : c->relations[community];
+}
+
+/* The report itself where it was given, else the relations that it would tell. */
+static float nearness(qp_query *q, const qp_communities *c, uint32_t community, float *sum, float relations)
+{
+    uint32_t dim = q->graph->dim;
+    if (c->given) {
+        memset(sum, 0, dim * sizeof *sum);
+        if (!qp_report_vector(q, &c->given[community], sum))
+            return 0;
+    }
+    float length = sqrtf(qp_dot(sum, sum, dim));
+    float dot = c->given ? qp_dot(qp_query_vector(q), sum, dim) : relations;
+    return length > 0 ? dot / length : 0;
+}
+
 static bool may_be_read(qp_query *q, qp_id edge)
 {
     qp_link link;
@@ -61,16 +80,16 @@ const graphrag_rated *graphrag_rate(qp_query *q, const graphrag_opt *o, const qp
         qp_hit hit[QP_REPORT_RELATIONS];
         uint32_t kept = 0;
         const qp_id *edge = c->relation + (size_t)i * QP_REPORT_RELATIONS;
-        if (!(read[i / 64] >> (i % 64) & 1) || !c->relations[i] || !dots(q, edge, c->relations[i], row, sum, dot))
+        if (!(read[i / 64] >> (i % 64) & 1) || !report_may_be_read(q, c, i) ||
+            !dots(q, edge, c->relations[i], row, sum, dot))
             continue;
         for (uint32_t j = 0; j < c->relations[i]; j++) {
             mean += dot[j];
             if (may_be_read(q, edge[j]))
                 hit[kept++] = (qp_hit){edge[j], QP_NO_ID, dot[j], NULL};
         }
-        float length = sqrtf(qp_dot(sum, sum, dim));
-        if (kept)
-            out[(*n)++] = (graphrag_rated){i, length > 0 ? mean / length : 0, qp_list_sorted(q, hit, kept, kept)};
+        if (kept || c->given)
+            out[(*n)++] = (graphrag_rated){i, nearness(q, c, i, sum, mean), qp_list_sorted(q, hit, kept, kept)};
     }
     if (*n)
         qsort(out, *n, sizeof *out, nearest_first);
@@ -217,16 +236,26 @@ static qp_list by_writer(qp_query *q, const graphrag_opt *o, const qp_communitie
     return out.edges;
 }
 
-qp_set graphrag_global(qp_query *q, const graphrag_opt *o, const qp_communities *c)
+/* Without a writer what was written before is what there is to read. */
+static void report_nearest(qp_query *q, const graphrag_opt *o, const qp_communities *c, const graphrag_rated *rated,
+                           uint32_t n)
+{
+    for (uint32_t i = 0; i < n && i < GRAPHRAG_FOLD && q->err.code == QP_OK; i++)
+        graphrag_report(q, qp_str_trim(qp_community_report(q, c, rated[i].community, false)), (uint32_t)o->tokens);
+}
+
+qp_set graphrag_global(qp_query *q, const graphrag_opt *o, const qp_communities *c, const uint64_t *texts)
 {
     uint32_t n;
     const graphrag_rated *rated = graphrag_rate(q, o, c, &n);
     if (!rated)
         return (qp_set){0};
     qp_set found = {.edges = q->writer ? by_writer(q, o, c, rated, n) : points_of(q, o, rated, n)};
+    if (c->given && !q->writer)
+        report_nearest(q, o, c, rated, n);
     found = qp_budget(q, found, "edges", (uint32_t)o->tokens);
     qp_set ends = found.edges.n ? qp_induce_set(q, found) : (qp_set){0};
-    qp_set out = found.edges.n && q->graph->entity ? qp_units(q, found, "all") : qp_set_of(ends.nodes);
+    qp_set out = found.edges.n && q->graph->entity ? graphrag_units(q, found, "all", texts) : qp_set_of(ends.nodes);
     q->extracted = ends;
     out.edges = found.edges;
     return out;

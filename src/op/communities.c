@@ -19,6 +19,7 @@ typedef struct kept {
 
 typedef struct asking {
     qp_query *q;
+    const qp_reports *given; /* null: Leiden's */
     qp_walk walk;
     uint32_t largest;
     uint64_t seed;
@@ -63,6 +64,48 @@ static uint32_t degree(const qp_csr *g, uint32_t v)
     return (uint32_t)(g->start[v + 1] - g->start[v]);
 }
 
+/* ---- those that were given ---- */
+
+/* All entities of a report's passages, which are there to the first. Edges between entities and passages are one type
+ * among perhaps too many to be walked apart: all are walked. */
+static qp_code members_of(const qp_view *g, const qp_report *r, qp_adj *out, qp_arena *mem, qp_err *err)
+{
+    return g->adjacent(g->self, &r->from, 1, (qp_walk){UINT64_MAX, QP_BOTH, true}, out, mem, err);
+}
+
+/* Reports come largest first, so what an entity was in until then is what the smaller one is part of. */
+static qp_code take_given(const asking *a, kept *k, uint32_t n, qp_err *err)
+{
+    const qp_reports *given = a->given;
+    qp_arena *scratch = qp_arena_new();
+    uint32_t *leaf = qp_new(k->mem, uint32_t, (size_t)n + 1);
+    qp_community *at = qp_new(k->mem, qp_community, given->n + 1u);
+    qp_report *reports = qp_new(k->mem, qp_report, given->n + 1u);
+    qp_code code = scratch && leaf && at && reports ? QP_OK : qp_oom(err);
+    if (!code)
+        memset(leaf, 0xff, n * sizeof *leaf);
+    for (uint32_t i = 0; !code && i < given->n; i++) {
+        qp_adj in;
+        qp_arena_reset(scratch);
+        reports[i] = given->at[i];
+        at[i] = (qp_community){.parent = QP_NO_COMMUNITY, .level = given->at[i].level};
+        code = members_of(a->q->graph, &given->at[i], &in, scratch, err);
+        for (uint32_t j = 0, first = 1; !code && j < in.start[1]; j++) {
+            if (in.node[j] < k->what.first)
+                continue;
+            uint32_t *is = &leaf[in.node[j] - k->what.first];
+            if (first)
+                at[i].parent = *is;
+            first = 0;
+            *is = i;
+        }
+    }
+    k->what.parts = (qp_hierarchy){.n = n, .n_at = given->n, .at = at, .leaf = leaf};
+    k->what.given = reports;
+    qp_arena_free(scratch);
+    return code;
+}
+
 /* ---- what each community's report tells ---- */
 
 typedef struct telling {
@@ -93,6 +136,8 @@ static void tell(telling *t, uint32_t community, qp_id edge, uint32_t joined)
 static void tell_of_all(telling *t, uint32_t a, uint32_t b, qp_id edge, uint32_t joined)
 {
     uint32_t x = t->parts->leaf[a], y = t->parts->leaf[b];
+    if (x == QP_NO_COMMUNITY || y == QP_NO_COMMUNITY)
+        return;
     while (x != y) {
         uint32_t *deeper = t->parts->at[x].level >= t->parts->at[y].level ? &x : &y;
         *deeper = t->parts->at[*deeper].parent;
@@ -153,7 +198,8 @@ static qp_code make(void *ctx, void **thing, qp_err *err)
     k->what.first = g->entity < g->nodes ? g->entity : 0;
     qp_code code = k->mem ? arcs_of(a, k->what.first, &arcs, k->mem, err) : qp_oom(err);
     if (!code)
-        code = qp_hierarchy_make(&arcs, a->largest, &how, k->mem, &k->what.parts, err);
+        code = a->given ? take_given(a, k, arcs.n, err)
+                        : qp_hierarchy_make(&arcs, a->largest, &how, k->mem, &k->what.parts, err);
     if (!code)
         code = tell_all(a, &arcs, k, err);
     if (!code && !(k->report = calloc((size_t)k->what.parts.n_at + 1, sizeof *k->report)))
@@ -165,15 +211,16 @@ static qp_code make(void *ctx, void **thing, qp_err *err)
     return code;
 }
 
-bool qp_query_communities(qp_query *q, uint32_t largest, uint64_t seed, qp_communities *out)
+bool qp_query_communities(qp_query *q, const qp_reports *given, uint32_t largest, uint64_t seed, qp_communities *out)
 {
     static const qp_shelf_kind kind = {make, drop};
-    asking a = {q, {q->walk.types, QP_BOTH, q->walk.across}, largest, seed};
+    asking a = {q, given, {q->walk.types, QP_BOTH, q->walk.across}, largest, seed};
     const char *writer = q->writer && q->writer->digest ? q->writer->digest : "";
     struct { /* whose reports these are, too */
         uint64_t types, seed, writer;
-        uint32_t largest, across;
-    } key = {a.walk.types, seed, qp_hash64(qp_str_of(writer)), largest, a.walk.across};
+        uint32_t largest;
+        uint16_t across, given;
+    } key = {a.walk.types, seed, qp_hash64(qp_str_of(writer)), largest, a.walk.across, given != NULL};
     void *thing;
     bool kept_there;
     *out = (qp_communities){0};
@@ -197,7 +244,7 @@ void qp_communities_done(qp_communities *c)
 uint32_t qp_community_at(const qp_communities *c, uint32_t place, uint32_t level)
 {
     uint32_t i = c->parts.leaf[place];
-    while (c->parts.at[i].level > level)
+    while (i != QP_NO_COMMUNITY && c->parts.at[i].level > level)
         i = c->parts.at[i].parent;
     return i;
 }
@@ -209,7 +256,8 @@ const uint64_t *qp_communities_at(qp_query *q, const qp_communities *c, uint32_t
         qp_oom(&q->err);
     for (uint32_t v = 0; bits && v < c->parts.n; v++) {
         uint32_t i = qp_community_at(c, v, level);
-        bits[i / 64] |= UINT64_C(1) << (i % 64);
+        if (i != QP_NO_COMMUNITY)
+            bits[i / 64] |= UINT64_C(1) << (i % 64);
     }
     return bits;
 }
@@ -268,6 +316,8 @@ static char **written_before(qp_query *q, const qp_communities *c, uint32_t comm
 
 qp_str qp_community_report(qp_query *q, const qp_communities *c, uint32_t community, bool written)
 {
+    if (c->given)
+        return qp_report_text(q, &c->given[community]);
     qp_str report, items = drawn(q, c, community);
     if (!written || !items.n)
         return items;

@@ -66,6 +66,7 @@ if python3 -c 'import pyarrow' 2>/dev/null; then
     [ "$(grep -c 'report:0$' "$work/told/mentions.tsv")" = "$(($(wc -l <"$work/told/nodes.csv") - 1))" ] || fail "a report of all entities mentions others"
     $QUIPU -s "$work/told.s" index -q $made "$work/told" >/dev/null
     has "$($QUIPU -s "$work/told.s" retrieve -q --embedder hash --json -m bm25 "who built the harbour")" 'report:0'
+    has "$($QUIPU -s "$work/told.s" retrieve -q --embedder hash --json -m graphrag -o mode=global "who built it")" '"report":"# The harbour'
 else
     echo "no pyarrow: tools/from-graphrag is not run" >&2
     mkdir "$work/set"
