@@ -10,7 +10,7 @@ import csv, json, os
 os.makedirs("set")
 parts = {0: (0, "abcdef"), 1: (0, "gh"), 2: (1, "adf"), 10: (1, "bce")}  # community -> level, members; i is in none
 long = " ".join(f"word{i}." for i in range(1200))  # several passages
-texts = {0: "# All\n\nAda and Bel and the rest.", 1: "# Two\n\nGil met Hob.", 2: "# Three\n\n" + long, 10: "Bel, Cat, Eva."}
+texts = {0: "# All\n\nThe wool trade.", 1: "# Two\n\nHerring prices rose.", 2: "# Three\n\n" + long, 10: "Bel, Cat, Eva."}
 names = dict(zip("abcdefghi", "Ada Bel Cat Dan Eva Fay Gil Hob Ian".split()))
 units = {f"u{i}": f"{names[x]} met {names[y]} in spring." for i, (x, y) in enumerate(["ab", "bc", "ca", "de", "ef", "fd", "gh", "hi", "cd"])}
 with open("set/corpus.jsonl", "w") as f:
@@ -29,7 +29,7 @@ json.dump({str(c): t for c, t in texts.items()}, open("texts.json", "w"))
 P
 python3 write.py
 $QUIPU -s s index -q $made -o chunk_size=600 -o overlap=100 set >/dev/null
-$QUIPU -s s check -q
+$QUIPU -s s check -q >/dev/null
 ask() { # OPTIONS... QUESTION: what is reported, then the documents found
     $QUIPU -s s retrieve -q $made --json -m graphrag -o tokens=100000 "$@" >out.json
     python3 -c '
@@ -55,8 +55,8 @@ reports other -o k=1 -o reports=drawn Bel
 reports 10 -o k=1 -o reports=given Bel
 
 # global and drift: every report of the level, the nearest first
-reports "0 1" -o mode=global -o level=0 "Ada and Bel and the rest."
-reports "1 0" -o mode=global -o level=0 "Gil met Hob."
+reports "0 1" -o mode=global -o level=0 "Gil and Hob in the wool trade." # what the report says, not its community's relations
+reports "1 0" -o mode=global -o level=0 "Ada and Bel on herring prices."
 for mode in global drift; do
     ask -o mode=$mode "Bel, Cat, Eva." >told
     case $(head -1 told | xargs) in "10 1 2" | "10 2 1") ;; *) fail "$mode: the nearest of all reports were wanted, found $(head -1 told)" ;; esac
