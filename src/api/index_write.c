@@ -143,8 +143,10 @@ qp_code qp_index_delete(qp_index *index, const char *const *documents, size_t n,
         code = open_writer(index, &models, err);
     if (!code)
         code = qp_store_commit(store, err);
-    if (!code)
+    if (!code) {
+        qp_store_threads(store, qp_index_threads(index));
         code = qp_ingest_refresh(store, models, watch, err);
+    }
     qp_store_close(store); /* rolls back what was not committed */
     return code;
 }

@@ -371,6 +371,7 @@ qp_code qp_ingest(qp_store *store, qp_makers models, int threads, const char *co
 
     *job.report = (qp_index_report){0};
     qp_store_memory(store, (size_t)job.options->memory << 20);
+    qp_store_threads(store, threads);
     qp_code code = job.mem ? start(&job, job.options, err) : qp_oom(err);
     for (size_t i = 0; !code && i < n; i++)
         code = qp_source_read(&job, sources[i], err);

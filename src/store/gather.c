@@ -218,6 +218,7 @@ qp_code qp_gather_all(qp_gathering *p, const char *path, qp_err *err)
                                                  .partition = qp_str_eq(partition, QP_STR("yes")),
                                                  .walks = qp_str_eq(walks, QP_STR("yes")),
                                                  .memory = p->store->memory,
+                                                 .threads = p->store->threads,
                                                  .cancel = p->watch ? p->watch->cancel : NULL},
                              &p->maker, err);
     if (!code) {

@@ -42,11 +42,11 @@ static qp_code assign_share(void *ctx, int worker, size_t share, qp_err *err)
     return QP_OK;
 }
 
-qp_code qp_centroids_nearest(const qp_centroids *c, const int8_t *codes, uint32_t n, volatile const int *cancel,
-                             uint32_t *out, qp_err *err)
+qp_code qp_centroids_nearest(const qp_centroids *c, const int8_t *codes, uint32_t n, int threads,
+                             volatile const int *cancel, uint32_t *out, qp_err *err)
 {
     struct assigning a = {c, codes, n, out, cancel};
-    return qp_parallel(n > SHARE ? 0 : 1, ((size_t)n + SHARE - 1) / SHARE, assign_share, &a, err);
+    return qp_parallel(threads, ((size_t)n + SHARE - 1) / SHARE, assign_share, &a, err);
 }
 
 static void place(qp_centroids *c, uint32_t i, const double *sum)
@@ -91,7 +91,7 @@ static void start(qp_centroids *c, const int8_t *codes, const float *scales, uin
     }
 }
 
-qp_code qp_kmeans(const int8_t *codes, const float *scales, uint32_t n, uint32_t dim, uint32_t k,
+qp_code qp_kmeans(const int8_t *codes, const float *scales, uint32_t n, uint32_t dim, uint32_t k, int threads,
                   volatile const int *cancel, qp_centroids *out, qp_err *err)
 {
     size_t size = (size_t)k * dim;
@@ -102,7 +102,7 @@ qp_code qp_kmeans(const int8_t *codes, const float *scales, uint32_t n, uint32_t
     if (!code)
         start(out, codes, scales, n, sum);
     for (int round = 0; !code && round < QP_KMEANS_ROUNDS; round++) {
-        code = qp_centroids_nearest(out, codes, n, cancel, nearest, err);
+        code = qp_centroids_nearest(out, codes, n, threads, cancel, nearest, err);
         if (!code)
             move_all(out, codes, scales, n, nearest, sum);
     }

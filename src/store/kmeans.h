@@ -17,12 +17,13 @@ typedef struct qp_centroids {
     float *scale;
 } qp_centroids;
 
-/* k of n vectors, 0 < k <= n. One that is nearest to none stays where it was. cancel: or null; QP_STOPPED. */
-qp_code qp_kmeans(const int8_t *codes, const float *scales, uint32_t n, uint32_t dim, uint32_t k,
+/* k of n vectors, 0 < k <= n. One that is nearest to none stays where it was. threads: 0: one per core. cancel: or
+ * null; QP_STOPPED. */
+qp_code qp_kmeans(const int8_t *codes, const float *scales, uint32_t n, uint32_t dim, uint32_t k, int threads,
                   volatile const int *cancel, qp_centroids *, qp_err *);
 /* The nearest of each, by inner product; equals: the first. */
-qp_code qp_centroids_nearest(const qp_centroids *, const int8_t *codes, uint32_t n, volatile const int *cancel,
-                             uint32_t *out, qp_err *);
+qp_code qp_centroids_nearest(const qp_centroids *, const int8_t *codes, uint32_t n, int threads,
+                             volatile const int *cancel, uint32_t *out, qp_err *);
 void qp_centroids_free(qp_centroids *);
 
 #endif

@@ -34,6 +34,7 @@ typedef struct qp_maker_options {
     bool unindexed_entities;    /* leave their names out of the words' index */
     bool partition, walks;      /* keep communities, random walks (store/precompute.h) */
     size_t memory;              /* bytes for sorting edges; 0: QP_LINKS_MEMORY */
+    int threads;                /* to finish with; 0: one per core; the bytes are the same */
     volatile const int *cancel; /* or null */
 } qp_maker_options;
 

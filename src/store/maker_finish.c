@@ -128,7 +128,7 @@ static qp_code write_tokens(qp_maker *m, qp_err *err)
         return QP_OK;
     if (qp_token_maker_passages(m->tokens) < m->info.entity)
         return qp_fail(err, QP_BUG, "snapshot: tokens of %u of its passages", qp_token_maker_passages(m->tokens));
-    return qp_token_maker_write(m->tokens, m->options.cancel, m->file, &m->info, err);
+    return qp_token_maker_write(m->tokens, m->options.threads, m->options.cancel, m->file, &m->info, err);
 }
 
 static qp_code write_ann(qp_maker *m, qp_err *err)
@@ -175,6 +175,7 @@ static qp_code join_synonyms(qp_maker *m, qp_err *err)
                                .to = first + m->shared, /* the scope "" comes first */
                                .phi = m->options.phi,
                                .pairs_to = m->options.pairs_to ? m->options.pairs_to : QP_SYNONYM_PAIRS,
+                               .threads = m->options.threads,
                                .cancel = m->options.cancel};
     return m->codes && qp_maker_draws_synonyms(m) ? qp_synonyms(&alike, m->links, &m->info.synonyms, err) : QP_OK;
 }
@@ -208,7 +209,7 @@ static qp_code write_graph(qp_maker *m, qp_err *err)
     if (code || !how.keep || !how.nodes)
         return code;
     qp_csr graph = qp_links_graph(m->links, how.nodes);
-    return qp_precompute(&graph, o->partition, o->walks, o->cancel, m->file, &m->info, err);
+    return qp_precompute(&graph, o->partition, o->walks, o->threads, o->cancel, m->file, &m->info, err);
 }
 
 qp_code qp_maker_finish(qp_maker *m, qp_err *err)

@@ -22,10 +22,10 @@ static qp_code write_parts(const qp_chain *chain, volatile const int *cancel, qp
     return code;
 }
 
-static qp_code write_walks(const qp_chain *chain, qp_writer *w, qp_info *info, qp_err *err)
+static qp_code write_walks(const qp_chain *chain, int threads, qp_writer *w, qp_info *info, qp_err *err)
 {
     qp_ppr_walks made;
-    qp_code code = qp_ppr_walks_make(chain, QP_WALK_ALPHA, QP_WALK_EPSILON, 0, 0, &made, err);
+    qp_code code = qp_ppr_walks_make(chain, QP_WALK_ALPHA, QP_WALK_EPSILON, 0, threads, &made, err);
     if (!code && made.start[made.n]) {
         info->walk_stops = made.start[made.n];
         info->walk_alpha = made.alpha;
@@ -37,8 +37,8 @@ static qp_code write_walks(const qp_chain *chain, qp_writer *w, qp_info *info, q
     return code;
 }
 
-qp_code qp_precompute(const qp_csr *graph, bool partition, bool walks, volatile const int *cancel, qp_writer *w,
-                      qp_info *info, qp_err *err)
+qp_code qp_precompute(const qp_csr *graph, bool partition, bool walks, int threads, volatile const int *cancel,
+                      qp_writer *w, qp_info *info, qp_err *err)
 {
     qp_chain *chain = NULL;
     qp_code code = qp_chain_new(graph, NULL, &chain, err);
@@ -46,7 +46,7 @@ qp_code qp_precompute(const qp_csr *graph, bool partition, bool walks, volatile 
         code = write_parts(chain, cancel, w, info, err);
     code = code ? code : qp_writer_stopped(cancel, err);
     if (!code && walks)
-        code = write_walks(chain, w, info, err);
+        code = write_walks(chain, threads, w, info, err);
     qp_chain_free(chain);
     return code;
 }

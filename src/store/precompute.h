@@ -14,8 +14,8 @@
 #define QP_WALK_ALPHA .15
 #define QP_WALK_EPSILON .5
 
-/* Writes PART* and WALK*, as asked for. Takes what graph/leiden.h says, and 4 bytes a walk. QP_STOPPED: cancelled. */
-qp_code qp_precompute(const qp_csr *graph, bool partition, bool walks, volatile const int *cancel, qp_writer *,
-                      qp_info *, qp_err *);
+/* Writes PART* and WALK*, as asked for. Takes what graph/leiden.h says, and 4 bytes a walk. threads: 0: one per core. QP_STOPPED: cancelled. */
+qp_code qp_precompute(const qp_csr *graph, bool partition, bool walks, int threads, volatile const int *cancel,
+                      qp_writer *, qp_info *, qp_err *);
 
 #endif

@@ -132,6 +132,11 @@ void qp_store_memory(qp_store *s, size_t bytes)
     s->memory = bytes;
 }
 
+void qp_store_threads(qp_store *s, int threads)
+{
+    s->threads = threads;
+}
+
 void qp_store_close(qp_store *s)
 {
     if (!s)

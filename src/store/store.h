@@ -22,6 +22,8 @@ void qp_store_close(qp_store *); /* takes null; an open batch is rolled back */
 
 /* Bytes of memory for sorting edges when publishing; 0, as at first: QP_LINKS_MEMORY (store/links.h). */
 void qp_store_memory(qp_store *, size_t bytes);
+/* Threads for publishing; 0, as at first: one per core. The bytes are the same. */
+void qp_store_threads(qp_store *, int threads);
 
 /* Several puts in one transaction: begin, put..., commit. A put outside a batch is its own transaction. */
 qp_code qp_store_begin(qp_store *, qp_err *);

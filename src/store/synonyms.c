@@ -90,7 +90,7 @@ static qp_code pair_share(void *ctx, int worker, size_t share, qp_err *err)
 static qp_code look_at_all(const qp_likeness *a, uint32_t *near, qp_err *err)
 {
     struct pairing p = {a, near};
-    return qp_parallel(0, ((size_t)(a->to - a->from) + SHARE - 1) / SHARE, pair_share, &p, err);
+    return qp_parallel(a->threads, ((size_t)(a->to - a->from) + SHARE - 1) / SHARE, pair_share, &p, err);
 }
 
 /* ---- what is near enough is joined ---- */

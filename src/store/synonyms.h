@@ -15,10 +15,11 @@ typedef struct qp_likeness { /* int8 vectors of unit length, as in CODES and SCA
     uint32_t dim, from, to; /* the nodes [from, to) that are compared */
     float phi;
     uint32_t pairs_to; /* as QP_SYNONYM_PAIRS */
+    int threads;       /* 0: one per core */
     volatile const int *cancel;
 } qp_likeness;
 
-/* *n: how many. The edges are a function of the vectors. */
+/* *n: how many. The edges are a function of the vectors, however many threads there are. */
 qp_code qp_synonyms(const qp_likeness *, qp_links *, uint64_t *n, qp_err *);
 
 #endif

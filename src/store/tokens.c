@@ -112,8 +112,8 @@ static void float_row(const qp_token_maker *t, const struct rows *r, size_t i, f
 
 /* ---- training ---- */
 
-static qp_code fit(const qp_token_maker *t, const struct rows *r, uint32_t n, const qp_centroids *c, qp_codec *codec,
-                   qp_err *err)
+static qp_code fit(const qp_token_maker *t, const struct rows *r, uint32_t n, const qp_centroids *c, int threads,
+                   qp_codec *codec, qp_err *err)
 {
     uint32_t some = n < FITTED ? n : FITTED, *nearest = malloc(some * sizeof *nearest);
     float *residual = malloc((size_t)some * t->dim * sizeof *residual);
@@ -121,7 +121,7 @@ static qp_code fit(const qp_token_maker *t, const struct rows *r, uint32_t n, co
     qp_code code = nearest && residual && few.code ? QP_OK : qp_oom(err);
     for (uint32_t i = 0; !code && i < some; i++)
         memcpy(few.code + (size_t)i * t->dim, r->code + (size_t)((uint64_t)i * n / some) * t->dim, t->dim);
-    code = code ? code : qp_centroids_nearest(c, few.code, some, NULL, nearest, err);
+    code = code ? code : qp_centroids_nearest(c, few.code, some, threads, NULL, nearest, err);
     for (uint32_t i = 0; !code && i < some; i++) {
         float *own = residual + (size_t)i * t->dim;
         float_row(t, r, (size_t)((uint64_t)i * n / some), own);
@@ -136,23 +136,24 @@ static qp_code fit(const qp_token_maker *t, const struct rows *r, uint32_t n, co
     return code;
 }
 
-static qp_code train(const qp_token_maker *t, volatile const int *cancel, qp_centroids *c, qp_codec *codec, qp_err *err)
+static qp_code train(const qp_token_maker *t, int threads, volatile const int *cancel, qp_centroids *c, qp_codec *codec,
+                     qp_err *err)
 {
     uint32_t k = qp_centroids_for(t->n), most = k < QP_TOKEN_SAMPLE / 32 ? QP_TOKEN_SAMPLE : 32 * k;
     uint64_t stride = (t->n + most - 1) / most;
     uint32_t n = (uint32_t)((t->n + stride - 1) / stride);
     struct rows sample;
     qp_code code = rows_new(t, n, &sample) ? read_rows(t, 0, stride, n, &sample, err) : qp_oom(err);
-    code = code ? code : qp_kmeans(sample.code, sample.scale, n, t->dim, k, cancel, c, err);
+    code = code ? code : qp_kmeans(sample.code, sample.scale, n, t->dim, k, threads, cancel, c, err);
     *codec = (qp_codec){.dim = t->dim, .centroid = c->row};
-    code = code ? code : fit(t, &sample, n, c, codec, err);
+    code = code ? code : fit(t, &sample, n, c, threads, codec, err);
     rows_free(&sample);
     return code;
 }
 
 /* ---- writing ---- */
 
-static qp_code write_codes(const qp_token_maker *t, volatile const int *cancel, const qp_centroids *c,
+static qp_code write_codes(const qp_token_maker *t, int threads, volatile const int *cancel, const qp_centroids *c,
                            const qp_codec *codec, qp_writer *w, uint16_t *centroid, qp_err *err)
 {
     size_t bytes = qp_codec_bytes(t->dim);
@@ -165,7 +166,7 @@ static qp_code write_codes(const qp_token_maker *t, volatile const int *cancel, 
     for (uint64_t at = 0; !code && at < t->n; at += BLOCK) {
         uint32_t n = t->n - at < BLOCK ? (uint32_t)(t->n - at) : BLOCK;
         code = read_rows(t, at, 1, n, &r, err);
-        code = code ? code : qp_centroids_nearest(c, r.code, n, cancel, nearest, err);
+        code = code ? code : qp_centroids_nearest(c, r.code, n, threads, cancel, nearest, err);
         for (uint32_t i = 0; !code && i < n; i++) {
             centroid[at + i] = (uint16_t)nearest[i];
             float_row(t, &r, i, v);
@@ -231,7 +232,8 @@ static qp_code write_lists(const qp_inverted *lists, uint32_t k, qp_writer *w, q
     return oom ? qp_oom(err) : QP_OK;
 }
 
-qp_code qp_token_maker_write(qp_token_maker *t, volatile const int *cancel, qp_writer *w, qp_info *info, qp_err *err)
+qp_code qp_token_maker_write(qp_token_maker *t, int threads, volatile const int *cancel, qp_writer *w, qp_info *info,
+                             qp_err *err)
 {
     qp_centroids c = {0};
     qp_codec codec = {.dim = t->dim};
@@ -239,8 +241,8 @@ qp_code qp_token_maker_write(qp_token_maker *t, volatile const int *cancel, qp_w
     qp_inverted *lists = qp_inverted_new();
     qp_code code = centroid && lists ? QP_OK : qp_oom(err);
     if (!code && t->n)
-        code = train(t, cancel, &c, &codec, err);
-    code = code ? code : write_codes(t, cancel, &c, &codec, w, centroid, err);
+        code = train(t, threads, cancel, &c, &codec, err);
+    code = code ? code : write_codes(t, threads, cancel, &c, &codec, w, centroid, err);
     code = code ? code : list_passages(t, centroid, lists, err);
     code = code ? code : write_lists(lists, c.n, w, info, err);
     qp_buf_add(&t->start, &t->n, sizeof t->n);

@@ -26,7 +26,8 @@ void qp_token_maker_free(qp_token_maker *); /* takes null */
 /* The next passage's. */
 qp_code qp_token_maker_add(qp_token_maker *, const char *vectors, uint32_t n, qp_err *);
 uint32_t qp_token_maker_passages(const qp_token_maker *);
-/* Writes TOKEN_*, CENTROIDS and CENTROID_*, fills in what qp_info has of them. */
-qp_code qp_token_maker_write(qp_token_maker *, volatile const int *cancel, qp_writer *, qp_info *, qp_err *);
+/* Writes TOKEN_*, CENTROIDS and CENTROID_*, fills in what qp_info has of them. threads: 0: one per core. */
+qp_code qp_token_maker_write(qp_token_maker *, int threads, volatile const int *cancel, qp_writer *, qp_info *,
+                             qp_err *);
 
 #endif

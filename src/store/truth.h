@@ -20,6 +20,7 @@ struct qp_store {
     char pending[64]; /* the model temp.pending was filled for; "" = not filled */
     int64_t left;     /* rows of temp.pending */
     size_t memory;    /* for sorting edges; 0: the default */
+    int threads;      /* for publishing; 0: one per core */
     struct {
         const char *sql; /* the literal's address is the key */
         sqlite3_stmt *stmt;

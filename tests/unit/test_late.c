@@ -92,7 +92,7 @@ static void centroids_are_means(void **state)
     qp_centroids c, twin;
     (void)state;
     random_codes(&r, N, code, scale);
-    assert_int_equal(qp_kmeans(code, scale, N, DIM, K, NULL, &c, NULL), QP_OK);
+    assert_int_equal(qp_kmeans(code, scale, N, DIM, K, 2, NULL, &c, NULL), QP_OK);
     float row[K * DIM], twin_scale[K];
     int8_t twin_code[K * DIM];
     twin = (qp_centroids){K, DIM, row, twin_code, twin_scale};
@@ -112,7 +112,7 @@ static void centroids_are_means(void **state)
         }
     }
     assert_memory_equal(c.row, row, sizeof row);
-    assert_int_equal(qp_centroids_nearest(&c, code, N, NULL, nearest, NULL), QP_OK);
+    assert_int_equal(qp_centroids_nearest(&c, code, N, 2, NULL, nearest, NULL), QP_OK);
     for (uint32_t i = 0; i < N; i++)
         assert_int_equal(nearest[i], slow_nearest(&c, code + i * DIM));
     qp_centroids_free(&c);
