@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "ingest/graph_parts.h"
-#include "text/utf8.h"
+#include "store/limit.h"
 
 enum {
     LOOK = 1 << 14, /* records between two looks */
@@ -29,10 +29,8 @@ static qp_code put_entities(qp_build *b, qp_sorter *named, qp_sorter *places, co
         if (code || !r.at)
             break;
         qp_named_record e = qp_named_parse(r);
-        if (counts->entities == UINT32_MAX - 1)
-            return qp_fail(err, QP_STORE, "more than %u entities; '%.*s' is one too many", UINT32_MAX - 1,
-                           (int)qp_utf8_floor(e.name, 80), e.name.at);
-        code = out->entity(out->ctx, e.scope, e.name, e.text, err);
+        code = qp_limit_look(counts->entities, "entities", err);
+        code = code ? code : out->entity(out->ctx, e.scope, e.name, e.text, err);
         for (size_t i = 0; i < e.mentions.n && !code; i += 8) {
             char place[12];
             memcpy(place, e.mentions.at + i, 8);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/str.h"
+#include "store/limit.h"
 
 struct part { /* one graph */
     qp_graph_row is;
@@ -103,8 +104,8 @@ static qp_code merge_entities(qp_graph_merge *m, qp_err *err)
                 first = &m->part[i];
         if (!first)
             break;
-        code = m->entities < UINT32_MAX - 1 ? merge_one(m, first, err)
-                                            : qp_fail(err, QP_INPUT, "an index holds 4,294,967,294 entities at most");
+        code = qp_limit_look(m->entities, "entities", err);
+        code = code ? code : merge_one(m, first, err);
         qp_arena_reset(m->mem);
     }
     if (!m->mem)

@@ -92,8 +92,6 @@ void qp_lexicon_add(qp_lexicon *l, qp_str text)
 
 qp_code qp_lexicon_end(qp_lexicon *l, qp_err *err)
 {
-    if (l->nodes >= UINT32_MAX)
-        return qp_fail(err, QP_STORE, "an index holds at most %u passages: index into several folders", UINT32_MAX);
     while (l->length && l->n_lengths <= l->nodes) {
         uint32_t *lengths = qp_array_room(l->lengths, l->n_lengths, &l->lengths_cap, sizeof *lengths);
         if (!lengths)

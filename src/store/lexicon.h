@@ -10,7 +10,7 @@ typedef struct qp_lexicon qp_lexicon;
 /* language: of text/terms.h. */
 qp_code qp_lexicon_new(const char *language, qp_lexicon **, qp_err *);
 void qp_lexicon_free(qp_lexicon *); /* takes null */
-/* The next node's text; several pieces may be added before qp_lexicon_end closes the node. */
+/* The next node's text; several pieces may be added before qp_lexicon_end closes the node. QP_LIMIT nodes at most. */
 void qp_lexicon_add(qp_lexicon *, qp_str text);
 qp_code qp_lexicon_end(qp_lexicon *, qp_err *);
 /* Writes it to these sections; nodes from `entity` on are entities. Adds the terms' names to STRINGS aside. */

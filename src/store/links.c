@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "store/limit.h"
 #include "store/links_parts.h"
 
 enum { WAITING = 1 << 18 }; /* bytes of the log in memory */
@@ -69,11 +70,10 @@ qp_code qp_links_add(qp_links *l, uint32_t from, uint32_t to, qp_str type, float
         return qp_oom(err);
     if (added)
         *slot = qp_map_size(l->types) - 1;
-    qp_code code = qp_links_text_place(l, text, &said, err);
+    qp_code code = qp_limit_look(l->n, "edges", err);
+    code = code ? code : qp_links_text_place(l, text, &said, err);
     if (code)
         return code;
-    if (l->n == UINT32_MAX - 1)
-        return qp_fail(err, QP_INPUT, "an index of more than %u edges was asked for; make two", UINT32_MAX - 1);
     const struct link is = {from, to, (uint32_t)*slot, weight, said};
     l->n++;
     return qp_scratch_add(l->log, &is, sizeof is, err);

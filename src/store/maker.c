@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "store/dot.h"
+#include "store/limit.h"
 #include "store/maker_parts.h"
 
 /* The string's place in STRINGS; what is the same as `last` is not kept twice. */
@@ -81,6 +82,9 @@ static qp_code add_words(qp_maker *m, const qp_document *d, uint32_t ordinal, qp
 static qp_code add_node(qp_maker *m, const qp_document *d, uint32_t ordinal, qp_err *err)
 {
     const qp_chunk *c = &d->chunks[ordinal];
+    qp_code code = qp_limit_look(m->info.nodes, "nodes", err);
+    if (code)
+        return code;
     qp_node_entry e = {(uint32_t)m->info.documents, c->page, c->from, c->to, {0, 0}, {0, 0}};
     qp_buf_clear(&m->name);
     qp_buf_fmt(&m->name, "%.*s#%u", (int)d->key.n, d->key.at, ordinal);
@@ -102,6 +106,9 @@ qp_code qp_maker_document(qp_maker *m, const qp_document *d, qp_err *err)
     if (m->stage > QP_MAKER_NODES || m->entities ||
         (m->info.documents && qp_str_cmp(qp_buf_view(&m->last_key.is), d->key) >= 0))
         return qp_fail(err, QP_BUG, "snapshot: document '%.*s' comes out of order", (int)d->key.n, d->key.at);
+    qp_code code = qp_limit_look(m->info.documents, "documents", err);
+    if (code)
+        return code;
     qp_document_entry e = {.text = {m->texts, d->text.n}, .first = qp_maker_nodes(m), .n = d->n_chunks};
     e.key = keep(m, d->key, &m->last_key);
     e.title = keep(m, d->title, &m->last_title);
@@ -111,7 +118,6 @@ qp_code qp_maker_document(qp_maker *m, const qp_document *d, qp_err *err)
     e.meta = keep(m, d->meta, NULL);
     m->texts = qp_writer_add(m->file, d->text.at, d->text.n);
     qp_writer_aside(m->file, QP_S_DOCUMENTS, &e, sizeof e);
-    qp_code code = QP_OK;
     for (uint32_t i = 0; !code && i < d->n_chunks; i++)
         code = add_node(m, d, i, err);
     m->info.documents++;
@@ -120,11 +126,11 @@ qp_code qp_maker_document(qp_maker *m, const qp_document *d, qp_err *err)
 
 qp_code qp_maker_entity(qp_maker *m, qp_str scope, qp_str name, qp_str text, qp_err *err)
 {
-    if (m->stage > QP_MAKER_NODES || m->info.nodes >= UINT32_MAX - 1)
-        return qp_fail(err, m->stage > QP_MAKER_NODES ? QP_BUG : QP_INPUT, "snapshot: entity '%.*s' %s", (int)name.n,
-                       name.at,
-                       m->stage > QP_MAKER_NODES ? "comes after edges"
-                                                 : "is one too many: an index holds 4,294,967,294 nodes");
+    if (m->stage > QP_MAKER_NODES)
+        return qp_fail(err, QP_BUG, "snapshot: entity '%.*s' comes after edges", (int)name.n, name.at);
+    qp_code code = qp_limit_look(m->info.nodes, "nodes", err);
+    if (code)
+        return code;
     qp_node_entry e = {
         UINT32_MAX, 0, m->texts, m->texts + text.n, keep(m, name, NULL), keep(m, scope, &m->last_heading)};
     m->texts = qp_writer_add(m->file, text.at, text.n);
@@ -136,7 +142,7 @@ qp_code qp_maker_entity(qp_maker *m, qp_str scope, qp_str name, qp_str text, qp_
         qp_lexicon_add(m->lexicon, name);
         qp_lexicon_add(m->lexicon, text);
     }
-    qp_code code = lacks_memory(m) ? qp_oom(err) : qp_lexicon_end(m->lexicon, err);
+    code = lacks_memory(m) ? qp_oom(err) : qp_lexicon_end(m->lexicon, err);
     return code || !m->expanded ? code : qp_lexicon_end(m->expanded, err);
 }
 
