@@ -30,7 +30,7 @@ for a, b in zip(group["methods"], alone["methods"], strict=True):
     assert (a["name"], a["metrics"]) == (b["name"], b["metrics"]), (a, b["metrics"])
 P
 done
-$QUIPU -s "$work/s" eval -q -m bm25 -o by=kind "$work/set" | grep -q "kind = made, 3 questions: " || fail "no group is shown"
+has "$($QUIPU -s "$work/s" eval -q -m bm25 -o by=kind "$work/set")" "kind = made, 3 questions: "
 code=0
 $QUIPU -s "$work/s" eval -q -m bm25 -o by=knd "$work/set" 2>"$work/err" || code=$?
 [ $code = 2 ] && grep -q "by=knd: no question of" "$work/err" || fail "by=knd: $code $(cat "$work/err")"

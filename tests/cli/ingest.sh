@@ -9,8 +9,8 @@ fixtures="$OLDPWD/tests/fuzz/corpus"
 . "$(dirname "$0")/../refused.sh"
 index() { $QUIPU index --quiet --embedder hash "$@"; }
 find1() { $QUIPU retrieve --quiet --embedder hash -m bm25 -k 1 --json "$@"; }
-found() { find1 -s "$1" "$2" | grep -qF "\"document\":\"$3\"" || fail "'$2' does not find $3 in $1"; }
-absent() { find1 -s "$1" "$2" >/dev/null 2>&1 && fail "'$2' is found in $1" || true; }
+found() { has "$(find1 -s "$1" "$2")" "\"document\":\"$3\""; }
+absent() { refused 3 "nothing was found" -- find1 -s "$1" "$2"; }
 
 # ---- a folder of everything ----
 mkdir -p docs/sub docs/build docs/vendor docs/drafts
@@ -104,7 +104,7 @@ cmp s/"$(tr -d '\n' <s/CURRENT | sed 's/ .*//')" never/"$(tr -d '\n' <never/CURR
 # ---- the same folder twice, and one inside the other: nothing counts as gone ----
 has "$(index -s t docs/sub)" "1 documents added"
 index -s t docs docs >/dev/null 2>err || fail "docs twice: $(cat err)"
-grep -q "second document" err && fail "a file read twice is called a second document: $(cat err)"
+lacks "$(cat err)" "second document"
 index -s t docs docs/sub >/dev/null
 found t treasure sub/b.html
 found t Tiber 7
