@@ -1,10 +1,7 @@
 #!/bin/sh
 # Labels: the best passage's without a writer, candidates once each; a file, many texts, another field; the task of eval.
 set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-. "$(dirname "$0")/../refused.sh"
-cd "$work"
+. "$(dirname "$0")/../apart.sh"
 mkdir set
 cat >set/corpus.jsonl <<'J'
 {"_id": "a", "title": "", "text": "The heart pumps blood through arteries. Blood carries oxygen. The heart pumps blood.", "label": "medicine", "year": 7}

@@ -1,11 +1,7 @@
 #!/bin/sh
 # Late interaction: what is made once, found, deleted without a trace, and what is said where it cannot be.
 set -eu
-notes=$(cd "$(dirname "$0")/../data/notes" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-. "$(dirname "$0")/../refused.sh"
-cd "$work"
+. "$(dirname "$0")/../apart.sh"
 cp -r "$notes" notes
 index="$QUIPU index --embedder hash -q -s s"
 find="$QUIPU retrieve -s s --embedder hash -m colbert --json"

@@ -1,11 +1,7 @@
 #!/bin/sh
 # Flags, the config file, files of questions and of results: what is wrong is told with its place, before any long work.
 set -eu
-notes=$(cd "$(dirname "$0")/../data/notes" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-. "$(dirname "$0")/../refused.sh"
-cd "$work"
+. "$(dirname "$0")/../apart.sh"
 export QUIPU_STORE="$work/store"
 find="$QUIPU retrieve --embedder hash -m bm25"
 $QUIPU index --quiet --embedder hash "$notes" >/dev/null

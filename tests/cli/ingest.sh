@@ -2,11 +2,8 @@
 # What `quipu index` takes, typed as a new user would: formats, folders, pipes, data sets; what comes out of them as text
 # and edges; and that a run repeats nothing, goes on after Ctrl-C, and deletes without a trace.
 set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+. "$(dirname "$0")/../apart.sh"
 fixtures="$OLDPWD/tests/fuzz/corpus"
-. "$(dirname "$0")/../refused.sh"
 index() { $QUIPU index --quiet --embedder hash "$@"; }
 find1() { $QUIPU retrieve --quiet --embedder hash -m bm25 -k 1 --json "$@"; }
 found() { has "$(find1 -s "$1" "$2")" "\"document\":\"$3\""; }

@@ -2,10 +2,8 @@
 # The methods that AGRAG is compared with, without model files: what they return is what a slow twin works out from the texts and
 # triples alone. The twin takes the order of entities and of relations by vectors, and ties among equals, from Quipu.
 set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../apart.sh"
 export QUIPU
-cd "$work"
 
 cat >twin.py <<'P'
 import json, os, random, subprocess, threading
