@@ -2,7 +2,8 @@
  * step, is at each node. pi = alpha s + (1 - alpha) P' pi, s the seeds' weights scaled to sum 1, P the chain.
  *
  * One door, several engines; the result names the one that ran.
- *   exact     power iteration (pull, f64 or f32) until no sweep moves more than the tolerance. Any graph, any seeds.
+ *   exact     until a sweep (f64 or f32) would move no more than the tolerance: power iteration, on undirected graphs
+ *             conjugate gradients, which need fewer sweeps where a graph mixes slowly. Any graph, any seeds.
  *   bounded   push (PowerPush, Wu et al., SIGMOD 2021), until at most the tolerance of l1 error is left, which it reports.
  *             Costs what it touches. Where a tight bound touches the whole graph and the graph mixes fast, exact is
  *             cheaper: R-MAT 100k/1M, 1e-4, is 28 sweeps' arcs where exact has 1e-9 after as many, read in order.
@@ -84,7 +85,8 @@ typedef struct qp_ppr_result {
 } qp_ppr_result;
 
 /* What a thread computes in, used again by its next query: 24 bytes a node for fast, fora and backward (most of it
- * address space that a query never touches), 20 for bounded, 24 (f32: 16) for exact, each made when first needed. */
+ * address space that a query never touches), 20 for bounded, 32 (undirected: 40; f32: half) for exact, and 4 more on a
+ * small graph, each made when first needed. */
 typedef struct qp_ppr_space qp_ppr_space;
 qp_code qp_ppr_space_new(const qp_chain *, qp_ppr_space **, qp_err *); /* keeps the chain */
 void qp_ppr_space_free(qp_ppr_space *);                                /* takes null */

@@ -5,14 +5,11 @@
 #include "base/thread.h"
 #include "graph/ppr_space.h"
 
-enum { AHEAD = 48, BLOCKS = 64, FEW_ARCS = 1 << 17, MOST_SWEEPS = 100000 };
+enum { MOST_SWEEPS = 100000 };
 
-/* Nodes that are swept together, about as many arcs in each block. The blocks do not depend on the number of threads,
- * so neither do the sums over them. */
-typedef struct block {
-    uint32_t from, to;
+typedef struct part {     /* of a block */
     double change, loose; /* l1 over its nodes; mass on dangling ones, to be given elsewhere */
-} block;
+} part;
 
 typedef struct exact {
     const qp_chain *chain;
@@ -22,7 +19,8 @@ typedef struct exact {
     double restart; /* what the seeds get in this sweep: alpha, and loose mass */
     double even;    /* what every node gets */
     double loose;
-    block block[BLOCKS];
+    ppr_blocks blocks;
+    part part[PPR_BLOCKS];
 } exact;
 
 #define REAL double
@@ -36,30 +34,17 @@ typedef struct exact {
 #undef REAL
 #undef SUFFIX
 
-static void cut_blocks(exact *x)
-{
-    const qp_csr *in = &x->chain->in;
-    uint64_t cost = in->start[in->n] + in->n; /* a node costs about as much as an arc */
-    uint32_t v = 0;
-    for (uint64_t i = 0; i < BLOCKS; i++) {
-        x->block[i].from = v;
-        while (v < in->n && in->start[v] + v < cost * (i + 1) / BLOCKS)
-            v++;
-        x->block[i].to = v = i + 1 == BLOCKS ? in->n : v;
-    }
-}
-
 static qp_code sweep(exact *x, ppr_run *run, int threads, double *change, qp_err *err)
 {
     bool uniform = run->query->dangling == QP_PPR_UNIFORM;
     x->restart = run->query->alpha + (uniform ? 0 : x->loose);
     x->even = uniform ? x->loose / x->chain->out.n : 0;
-    qp_code code = qp_parallel(threads, BLOCKS, run->query->single ? pull_f32 : pull_f64, x, err);
+    qp_code code = qp_parallel(threads, PPR_BLOCKS, run->query->single ? pull_f32 : pull_f64, x, err);
     x->turn = 5 - x->turn;
     *change = x->loose = 0;
-    for (int i = 0; i < BLOCKS; i++) {
-        *change += x->block[i].change;
-        x->loose += x->block[i].loose;
+    for (int i = 0; i < PPR_BLOCKS; i++) {
+        *change += x->part[i].change;
+        x->loose += x->part[i].loose;
     }
     run->result->arcs += x->chain->out.start[x->chain->out.n];
     run->result->sweeps++;
@@ -71,16 +56,18 @@ static qp_code sweep(exact *x, ppr_run *run, int threads, double *change, qp_err
 qp_code ppr_exact(ppr_run *run, qp_err *err)
 {
     const qp_ppr_query *q = run->query;
+    if (run->chain->undirected)
+        return ppr_conjugate(run, err);
     uint32_t n = run->chain->out.n;
     size_t bytes = (((size_t)n * (q->single ? sizeof(float) : sizeof(double))) + 63) / 64 * 64;
-    int threads = run->chain->out.start[n] < FEW_ARCS ? 1 : q->threads;
+    int threads = ppr_threads(run);
     exact x = {.chain = run->chain, .turn = 2, .keep = 1 - q->alpha};
     qp_code code = ppr_space_dense(run->space, 4 * bytes, err);
     if (code)
         return code;
     for (int i = 0; i < 4; i++)
         x.vector[i] = (char *)run->space->dense + (size_t)i * bytes;
-    cut_blocks(&x);
+    ppr_blocks_cut(&x.chain->in, &x.blocks);
     (q->single ? prepare_f32 : prepare_f64)(&x, run);
     double change = 1;
     while (code == QP_OK && change > run->tolerance && run->result->sweeps < MOST_SWEEPS)

@@ -24,6 +24,7 @@ void qp_ppr_space_free(qp_ppr_space *s)
     free(s->next);
     free(s->mass);
     free(s->dense);
+    free(s->order);
     free(s);
 }
 
@@ -76,6 +77,24 @@ qp_code ppr_space_dense(qp_ppr_space *s, size_t bytes, qp_err *err)
         s->dense_size = s->dense ? bytes : 0;
     }
     return s->dense ? QP_OK : qp_oom(err);
+}
+
+void ppr_blocks_cut(const qp_csr *g, ppr_blocks *b)
+{
+    uint64_t cost = g->start[g->n] + g->n; /* a node costs about as much as an arc */
+    uint32_t v = 0;
+    for (uint64_t i = 0; i < PPR_BLOCKS; i++) {
+        b->from[i] = v;
+        while (v < g->n && g->start[v] + v < cost * (i + 1) / PPR_BLOCKS)
+            v++;
+    }
+    b->from[PPR_BLOCKS] = g->n;
+}
+
+int ppr_threads(const ppr_run *run)
+{
+    const qp_csr *g = &run->chain->out;
+    return g->start[g->n] < 1 << 17 ? 1 : run->query->threads;
 }
 
 void ppr_space_reset(qp_ppr_space *s)

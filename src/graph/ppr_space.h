@@ -32,6 +32,7 @@ struct qp_ppr_space {
     uint32_t *now, *next; /* n each: queues of a round and of the one after it */
     ppr_mass *mass;       /* n: of bounded */
     void *dense;          /* of exact */
+    uint32_t *order;      /* n, of exact: the rows as it sweeps them */
     size_t dense_size;
 };
 
@@ -47,6 +48,7 @@ typedef struct ppr_run {
 } ppr_run;
 
 qp_code ppr_exact(ppr_run *, qp_err *);
+qp_code ppr_conjugate(ppr_run *, qp_err *); /* exact, on an undirected graph */
 qp_code ppr_bounded(ppr_run *, qp_err *);
 qp_code ppr_fast(ppr_run *, qp_err *);
 qp_code ppr_fora(ppr_run *, qp_err *);
@@ -57,6 +59,16 @@ qp_code ppr_space_push(qp_ppr_space *, qp_err *); /* node, touched, now, next */
 qp_code ppr_space_mass(qp_ppr_space *, qp_err *); /* mass, touched */
 qp_code ppr_space_dense(qp_ppr_space *, size_t bytes, qp_err *);
 void ppr_space_reset(qp_ppr_space *); /* what was touched is 0 again */
+
+/* Nodes that are swept together, about as many arcs in each block: from[i] .. from[i+1]-1. They do not depend on the
+ * number of threads, so neither do sums over them. */
+enum { PPR_BLOCKS = 64, PPR_AHEAD = 48 }; /* arcs from the one that is read to the one that is fetched */
+typedef struct ppr_blocks {
+    uint32_t from[PPR_BLOCKS + 1];
+} ppr_blocks;
+void ppr_blocks_cut(const qp_csr *, ppr_blocks *);
+/* How many threads sweep: one where arcs are few. */
+int ppr_threads(const ppr_run *);
 
 qp_code ppr_stopped(qp_err *);
 /* Hands the result a rank's list. */

@@ -32,19 +32,17 @@ static qp_code LOCAL(pull)(void *ctx, int worker, size_t i, qp_err *err)
     const uint32_t *target = in->target;
     const float *weight = in->weight;
     uint64_t all = in->start[in->n];
-    block *b = &x->block[i];
     double change = 0, loose = 0;
-    for (uint32_t v = b->from; v < b->to; v++) {
+    for (uint32_t v = x->blocks.from[i]; v < x->blocks.from[i + 1]; v++) {
         double sum = 0;
         for (uint64_t e = in->start[v]; e < in->start[v + 1]; e++) {
-            if (e + AHEAD < all)
-                __builtin_prefetch(&a.share[target[e + AHEAD]]);
+            if (e + PPR_AHEAD < all)
+                __builtin_prefetch(&a.share[target[e + PPR_AHEAD]]);
             sum += weight ? weight[e] * (double)a.share[target[e]] : a.share[target[e]];
         }
         LOCAL(settle)(x, &a, v, a.s[v] * x->restart + x->even + sum, &change, &loose);
     }
-    b->change = change;
-    b->loose = loose;
+    x->part[i] = (part){change, loose};
     return QP_OK;
 }
 
