@@ -28,6 +28,12 @@ static inline bool qp_best_full(const qp_best *b)
     return b->n == b->k;
 }
 
+/* Would one of that score be kept? Of its equals with the worst that is, one that comes later is not. */
+static inline bool qp_best_takes(const qp_best *b, float score)
+{
+    return b->n < b->k || (b->k && score >= b->at[0].score);
+}
+
 static inline void qp_best_sink(qp_best *b, uint32_t i)
 {
     for (qp_hit moved = b->at[i];;) {

@@ -169,22 +169,30 @@ static qp_code check_computed(const qp_snapshot *s, qp_err *err)
     return code ? code : qp_snapshot_stops((void *)(uintptr_t)s, &stops, err);
 }
 
-static qp_code check_vectors(const qp_snapshot *s, qp_err *err)
+/* Rows of dim numbers and, unless null, their codes. */
+static qp_code check_coded(const qp_snapshot *s, qp_section section, const float *x, const int8_t *codes,
+                           const float *scale, uint64_t n, qp_err *err)
 {
     int8_t *code = malloc(s->dim ? s->dim : 1);
     if (!code)
         return qp_oom(err);
     const char *wrong = NULL;
-    for (uint32_t v = 0; s->dim && !wrong && v < s->nodes; v++) {
-        const float *x = s->vector + (size_t)v * s->dim;
+    for (uint64_t v = 0; s->dim && !wrong && v < n; v++, x += s->dim) {
         for (uint32_t i = 0; i < s->dim; i++)
             wrong = isfinite(x[i]) ? wrong : "a vector holds what is no number";
-        if (s->info->coded && !wrong &&
-            (qp_quantise(x, s->dim, code) != s->scale[v] || memcmp(code, s->code + (size_t)v * s->dim, s->dim)))
+        if (codes && !wrong && (qp_quantise(x, s->dim, code) != scale[v] || memcmp(code, codes + v * s->dim, s->dim)))
             wrong = "codes are not those of the vectors";
     }
     free(code);
-    return wrong ? damaged(s, QP_S_VECTORS, wrong, err) : QP_OK;
+    return wrong ? damaged(s, section, wrong, err) : QP_OK;
+}
+
+static qp_code check_vectors(const qp_snapshot *s, qp_err *err)
+{
+    qp_code code = check_coded(s, QP_S_VECTORS, s->vector, s->info->coded ? s->code : NULL, s->scale, s->nodes, err);
+    return code ? code
+                : check_coded(s, QP_S_TRIPLE_VECTORS, s->triple_vector, s->triple_code, s->triple_scale,
+                              s->info->triples, err);
 }
 
 /* Passages link to passages, entities to entities. */

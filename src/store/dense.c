@@ -1,7 +1,7 @@
 /* Dense search: the best nodes, relations and triples by inner product.
  *
- * Small indices scan f32. Larger ones scan int8 and score the best 2 k + 40 again in f32; on unit vectors
- * recall@10 of that is at least .999 (tests/unit/test_dense.c). Very large ones walk the ann links instead, unless the
+ * Nodes of small indices are scanned in f32. Those of larger ones, and triples, in int8, and the best 2 k + 40 are scored
+ * again in f32; on unit vectors recall@10 of that is at least .999 (tests/unit/test_dense.c). Very large ones walk the ann links instead, unless the
  * probe wants the exact answer or carries a filter: the scan then skips what the filter holds back.
  */
 #include <math.h>
@@ -26,20 +26,31 @@ static bool any_allowed(const qp_probe *p, qp_id from, uint32_t n)
     return false;
 }
 
-/* A product of a damaged vector may be no number; such a node is not an answer. */
-static void offer(qp_best *best, const qp_snapshot *s, qp_id v, const float *query)
+/* How many of the n are looked at in codes for the best k. */
+static uint32_t rough_of(uint32_t k, uint32_t n)
 {
-    const float *own = s->vector + (size_t)v * s->dim;
-    float score = qp_dot(query, own, s->dim);
-    if (isfinite(score) && (score != 0 || qp_is_there(own, s->dim)))
-        qp_best_add(best, v, score);
+    uint32_t more = k > n / 2 ? n : 2 * k + 40;
+    return more < n ? more : n;
+}
+
+/* A product of a damaged vector may be no number; such a node or triple is not an answer. */
+static void offer(qp_best *best, qp_id id, const float *own, const float *query, uint32_t dim)
+{
+    float score = qp_dot(query, own, dim);
+    if (isfinite(score) && (score != 0 || qp_is_there(own, dim)))
+        qp_best_add(best, id, score);
+}
+
+static void offer_node(qp_best *best, const qp_snapshot *s, qp_id v, const float *query)
+{
+    offer(best, v, s->vector + (size_t)v * s->dim, query, s->dim);
 }
 
 static void scan_exact(const qp_snapshot *s, qp_range r, const qp_probe *p, qp_best *best)
 {
     for (uint32_t v = r.from; v < r.to; v++)
         if (allowed(p, v))
-            offer(best, s, v, p->vector);
+            offer_node(best, s, v, p->vector);
 }
 
 static void scan_codes(const qp_snapshot *s, qp_range r, const qp_probe *p, const int8_t *query, float scale,
@@ -63,10 +74,9 @@ static qp_code search_codes(const qp_snapshot *s, qp_range r, const qp_probe *p,
                             qp_err *err)
 {
     qp_best rough;
-    uint32_t n = r.to - r.from, more = k > n / 2 ? n : 2 * k + 40;
     uint64_t entry = s->info->ann_entry[r.from == s->entity];
     int8_t *query = qp_arena_alloc(a, s->dim);
-    if (!query || !qp_best_begin(&rough, more < n ? more : n, a))
+    if (!query || !qp_best_begin(&rough, rough_of(k, r.to - r.from), a))
         return qp_oom(err);
     float scale = qp_quantise(p->vector, s->dim, query);
     qp_code code = QP_OK;
@@ -75,7 +85,7 @@ static qp_code search_codes(const qp_snapshot *s, qp_range r, const qp_probe *p,
     else
         scan_codes(s, r, p, query, scale, &rough);
     for (uint32_t i = 0; !code && i < rough.n; i++)
-        offer(best, s, rough.at[i].id, p->vector);
+        offer_node(best, s, rough.at[i].id, p->vector);
     return code;
 }
 
@@ -121,13 +131,42 @@ static qp_code scan_relations(const qp_snapshot *s, const qp_probe *p, qp_best *
     return QP_OK;
 }
 
-static void scan_triples(const qp_snapshot *s, const qp_probe *p, qp_best *best)
+static void offer_triple(qp_best *best, const qp_snapshot *s, const qp_probe *p, uint32_t row)
 {
-    for (uint64_t i = 0; i < s->info->triples; i++) {
-        const float *own = s->triple_vector + i * s->dim, score = qp_dot(p->vector, own, s->dim);
-        if (isfinite(score) && (score != 0 || qp_is_there(own, s->dim)) && is_allowed_edge(s, p, s->triple_edge[i]))
-            qp_best_add(best, s->triple_edge[i], score);
+    if (is_allowed_edge(s, p, s->triple_edge[row]))
+        offer(best, s->triple_edge[row], s->triple_vector + (size_t)row * s->dim, p->vector, s->dim);
+}
+
+/* Rows of triples, by their codes. */
+static void scan_triple_codes(const qp_snapshot *s, const qp_probe *p, const int8_t *query, float scale, qp_best *best)
+{
+    int32_t dot[TILE];
+    uint32_t all = (uint32_t)s->info->triples;
+    for (uint32_t from = 0, n; from < all; from += n) {
+        n = all - from < TILE ? all - from : TILE;
+        qp_dot_i8_rows(query, s->triple_code + (size_t)from * s->dim, n, s->dim, dot);
+        for (uint32_t row = from; row < from + n; row++) {
+            const float score = scale * s->triple_scale[row] * (float)dot[row - from];
+            if (qp_best_takes(best, score) && isfinite(score) && is_allowed_edge(s, p, s->triple_edge[row]))
+                qp_best_add(best, row, score);
+        }
     }
+}
+
+static qp_code search_triples(const qp_snapshot *s, const qp_probe *p, uint32_t k, qp_best *best, qp_arena *a,
+                              qp_err *err)
+{
+    qp_best rough;
+    uint32_t all = (uint32_t)s->info->triples;
+    int8_t *query = qp_arena_alloc(a, s->dim);
+    if (!query || !qp_best_begin(&rough, rough_of(k, all), a))
+        return qp_oom(err);
+    float scale = qp_quantise(p->vector, s->dim, query);
+    if (!p->exact)
+        scan_triple_codes(s, p, query, scale, &rough);
+    for (uint32_t i = 0; i < (p->exact ? all : rough.n); i++)
+        offer_triple(best, s, p, p->exact ? i : rough.at[i].id);
+    return QP_OK;
 }
 
 qp_code qp_snapshot_dense_edges(const qp_snapshot *s, const qp_probe *p, bool triples, uint32_t k, qp_list *out,
@@ -143,7 +182,7 @@ qp_code qp_snapshot_dense_edges(const qp_snapshot *s, const qp_probe *p, bool tr
         return qp_oom(err);
     qp_code code = QP_OK;
     if (triples)
-        scan_triples(s, p, &best);
+        code = search_triples(s, p, k, &best, a, err);
     else
         code = scan_relations(s, p, &best, a, err);
     *out = qp_best_end(&best);

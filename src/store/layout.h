@@ -10,7 +10,7 @@
 
 #define QP_SNAPSHOT_MAGIC "quipu\n\x1a" /* with its NUL 8 bytes; a transfer that changes line ends breaks it */
 
-enum { QP_SNAPSHOT_VERSION = 9, QP_SECTION_ALIGN = 64, QP_BLOCK = 128 /* postings a block */, QP_IMPACT = 4096 };
+enum { QP_SNAPSHOT_VERSION = 10, QP_SECTION_ALIGN = 64, QP_BLOCK = 128 /* postings a block */, QP_IMPACT = 4096 };
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "snapshots are read where they are mapped: little endian machines only"
@@ -61,6 +61,8 @@ typedef enum qp_section {
     QP_S_TYPE_VECTORS,      /* f32 x types x dim: of a relation's name; empty where the graph has no triples */
     QP_S_TRIPLE_EDGE,       /* u32 x triples: edges that have vectors as triples, rising */
     QP_S_TRIPLE_VECTORS,    /* f32 x triples x dim: of "head -> relation -> tail" */
+    QP_S_TRIPLE_CODES,      /* i8 x triples x dim: vector / scale */
+    QP_S_TRIPLE_SCALES,     /* f32 x triples */
     QP_S_HEAD_CODES,        /* i8 x nodes x heads x head_dim: attention heads' outputs / scale; empty without them */
     QP_S_HEAD_SCALES,       /* f32 x nodes x heads; 0: the node has none */
     QP_S_TYPE_HEADS,        /* f32 x types x heads x head_dim: of a relation's name */

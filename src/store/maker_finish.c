@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "store/ann.h"
+#include "store/dot.h"
 #include "store/maker_parts.h"
 #include "store/precompute.h"
 #include "store/store.h"
@@ -48,14 +49,24 @@ static qp_code write_types_made(qp_maker *m, qp_section section, qp_made what, u
     return code;
 }
 
+static void add_triple(qp_maker *m, uint32_t edge, const float *v, int8_t *code)
+{
+    float scale = qp_quantise(v, (uint32_t)m->info.dim, code);
+    qp_writer_add(m->file, v, m->info.dim * sizeof *v);
+    qp_writer_aside(m->file, QP_S_TRIPLE_EDGE, &edge, sizeof edge);
+    qp_writer_aside(m->file, QP_S_TRIPLE_CODES, code, m->info.dim);
+    qp_writer_aside(m->file, QP_S_TRIPLE_SCALES, &scale, sizeof scale);
+    m->info.triples++;
+}
+
 /* Of the edges between entities those that a vector was made of, as "head -> relation -> tail". */
 static qp_code write_triples_made(qp_maker *m, qp_err *err)
 {
     uint32_t from, to, type;
-    const size_t bytes = m->info.dim * sizeof(float);
-    float *out = malloc(bytes);
+    float *out = malloc(m->info.dim * sizeof *out);
+    int8_t *codes = malloc(m->info.dim);
     qp_buf text = {0}, head = {0}, tail = {0};
-    qp_code code = out ? QP_OK : qp_oom(err);
+    qp_code code = out && codes ? QP_OK : qp_oom(err);
     qp_writer_begin(m->file, QP_S_TRIPLE_VECTORS);
     for (uint32_t i = 0; !code && i < qp_links_count(m->links); i++) {
         bool found = false;
@@ -71,18 +82,16 @@ static qp_code write_triples_made(qp_maker *m, qp_err *err)
             qp_triple_text(&text, qp_buf_view(&head), qp_links_type(m->links, type), qp_buf_view(&tail));
         code = code || !text.oom ? code : qp_oom(err);
         code = code ? code : find_made(m, QP_MADE_VECTOR, qp_buf_view(&text), out, &found, err);
-        if (found) {
-            qp_writer_aside(m->file, QP_S_TRIPLE_EDGE, &i, sizeof i);
-            qp_writer_add(m->file, out, bytes);
-            m->info.triples++;
-        }
+        if (found)
+            add_triple(m, i, out, codes);
     }
-    if (!code)
-        qp_writer_paste(m->file, QP_S_TRIPLE_EDGE);
+    for (int i = 0; !code && i < 3; i++)
+        qp_writer_paste(m->file, (qp_section[]){QP_S_TRIPLE_EDGE, QP_S_TRIPLE_CODES, QP_S_TRIPLE_SCALES}[i]);
     qp_buf_free(&text);
     qp_buf_free(&head);
     qp_buf_free(&tail);
     free(out);
+    free(codes);
     return code;
 }
 

@@ -56,6 +56,8 @@ struct qp_snapshot {
     const uint64_t *out, *in, *both;
     const float *type_vector, *triple_vector; /* or null */
     const uint32_t *triple_edge;
+    const int8_t *triple_code;
+    const float *triple_scale;
     const int8_t *head_code;
     const float *head_scale, *type_head;
     const int8_t *code;

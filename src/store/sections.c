@@ -48,6 +48,8 @@ static const char *const names[QP_SECTIONS] = {
     [QP_S_TYPE_VECTORS] = "type.vectors",
     [QP_S_TRIPLE_EDGE] = "triple.edge",
     [QP_S_TRIPLE_VECTORS] = "triple.vectors",
+    [QP_S_TRIPLE_CODES] = "triple.codes",
+    [QP_S_TRIPLE_SCALES] = "triple.scales",
     [QP_S_HEAD_CODES] = "head.codes",
     [QP_S_HEAD_SCALES] = "head.scales",
     [QP_S_TYPE_HEADS] = "type.heads",
@@ -119,7 +121,9 @@ static uint64_t size_wanted(const qp_info *i, qp_section section)
     case QP_S_BOTH: return (i->nodes + 1) * 8;
     case QP_S_BOTH_NODE: return i->arcs * 4;
     case QP_S_TYPE_VECTORS: return i->type_vectors ? i->types * i->dim * 4 : 0;
-    case QP_S_TRIPLE_EDGE: return i->triples * 4;
+    case QP_S_TRIPLE_EDGE:
+    case QP_S_TRIPLE_SCALES: return i->triples * 4;
+    case QP_S_TRIPLE_CODES: return i->triples * i->dim;
     case QP_S_TRIPLE_VECTORS: return i->triples * i->dim * 4;
     case QP_S_HEAD_CODES: return i->nodes * i->heads * i->head_dim;
     case QP_S_HEAD_SCALES: return i->nodes * i->heads * 4;
@@ -264,6 +268,8 @@ static void point_at_vectors(qp_snapshot *s)
     s->type_vector = s->info->type_vectors ? section(s, QP_S_TYPE_VECTORS) : NULL;
     s->triple_edge = section(s, QP_S_TRIPLE_EDGE);
     s->triple_vector = s->info->triples ? section(s, QP_S_TRIPLE_VECTORS) : NULL;
+    s->triple_code = section(s, QP_S_TRIPLE_CODES);
+    s->triple_scale = section(s, QP_S_TRIPLE_SCALES);
     s->head_code = section(s, QP_S_HEAD_CODES);
     s->head_scale = section(s, QP_S_HEAD_SCALES);
     s->type_head = section(s, QP_S_TYPE_HEADS);

@@ -32,7 +32,7 @@ fresh() { rm -rf "$bad"; cp -r "$good" "$bad"; }
 # ---- damaged: a byte of each section flipped, the head, the table of contents ----
 sections='info texts strings documents nodes types edge.from edge.to edge.type edge.weight out in in.edge both both.node vectors
     codes scales ann.level ann.upper ann.base ann.links terms blocks postings lengths norms expanded.terms expanded.blocks expanded.postings expanded.lengths learned learned.blocks learned.postings token.start token.centroid token.residual
-    centroids centroid.lists centroid.blocks centroid.postings type.vectors triple.edge triple.vectors head.codes head.scales type.heads
+    centroids centroid.lists centroid.blocks centroid.postings type.vectors triple.edge triple.vectors triple.codes triple.scales head.codes head.scales type.heads
     said.edge said part part.start part.member walks walk.stops'
 flip() { # FILE OFFSET
     python3 - "$1" "$2" <<'P'

@@ -176,6 +176,47 @@ static void two_graphs_are_one(void **state)
     free(b);
 }
 
+/* Of the best ten triples by their vectors, those that codes find. */
+static void triples_are_found_by_their_codes(void **state)
+{
+    enum { ASKED = 50, K = 10 };
+    sample *a = malloc(sizeof *a);
+    draw(a, 5);
+    qp_store *store = open_store(*state);
+    put(store, "a.tsv", a);
+    qp_snapshot *s = publish(*state, store);
+    qp_arena *mem = qp_arena_new();
+    qp_random random = qp_random_seed(6);
+    uint32_t kept = 0;
+    for (int i = 0; i < ASKED; i++) {
+        float query[DIM];
+        qp_list found[2];
+        random_unit(&random, DIM, query);
+        for (int exact = 0; exact < 2; exact++)
+            assert_int_equal(s->view.search(s, "triple.dense", &(qp_probe){.vector = query, .dim = DIM, .exact = exact},
+                                            K, &found[exact], mem, NULL),
+                             QP_OK);
+        assert_int_equal(found[1].n, K);
+        for (uint32_t k = 0; k < K; k++)
+            kept += found[0].at[k].id == found[1].at[k].id && found[0].at[k].score == found[1].at[k].score;
+        for (uint32_t e = 0; e < s->edges; e++) { /* the exact ones are the best of all */
+            float v[DIM], dot = 0;
+            assert_int_equal(s->view.vectors(s, "triple.dense", &e, 1, v, NULL), QP_OK);
+            for (int d = 0; d < DIM; d++)
+                dot += v[d] * query[d];
+            bool listed = false;
+            for (uint32_t k = 0; k < K; k++)
+                listed |= found[1].at[k].id == e;
+            assert_true(listed || dot <= found[1].at[K - 1].score + 1e-6f);
+        }
+    }
+    assert_true(kept >= ASKED * K * .999);
+    qp_arena_free(mem);
+    qp_snapshot_close(s);
+    qp_store_close(store);
+    free(a);
+}
+
 static void read_all(const char *dir, qp_buf *bytes)
 {
     qp_arena *a = qp_arena_new();
@@ -311,8 +352,8 @@ static void an_edge_has_its_text(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {HOLDS(two_graphs_are_one), HOLDS(what_is_gone_leaves_nothing),
+    const struct CMUnitTest tests[] = {HOLDS(two_graphs_are_one),         HOLDS(what_is_gone_leaves_nothing),
                                        HOLDS(counts_that_lie_are_damage), HOLDS(a_scope_is_a_graph_of_its_own),
-                                       HOLDS(an_edge_has_its_text)};
+                                       HOLDS(an_edge_has_its_text),       HOLDS(triples_are_found_by_their_codes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
