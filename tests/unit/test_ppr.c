@@ -125,6 +125,33 @@ static void exact_equals_the_twin(void **state)
     }
 }
 
+/* Undirected graphs whose weights differ by 30 powers of ten: D as preconditioner keeps what is solved well conditioned. */
+static void exact_bears_wild_weights(void **state)
+{
+    (void)state;
+    qp_random random = qp_random_seed(8);
+    for (uint32_t i = 0; i < GRAPHS; i++) {
+        made m;
+        make(&m, 2 | (i & ~1u), &random);
+        qp_ppr_space_free(m.space);
+        qp_chain_free(m.chain);
+        for (uint32_t u = 0; u < m.g.n; u++)
+            for (uint32_t v = u; v < m.g.n; v++)
+                if (m.g.w[u][v] > 0)
+                    m.g.w[u][v] = m.g.w[v][u] = (float)pow(10, 30 * qp_random_unit(&random) - 15);
+        small_graph_pack(&m.g);
+        assert_int_equal(qp_chain_new(&m.g.out, NULL, &m.chain, NULL), QP_OK);
+        assert_int_equal(qp_ppr_space_new(m.chain, &m.space, NULL), QP_OK);
+        twin(&m.g, &m.query, m.truth);
+        qp_ppr_result r = ask(&m, QP_PPR_EXACT, 1e-12);
+        assert_true(distance(&m, &r) <= r.error + 1e-13);
+        m.query.single = true;
+        r = ask(&m, QP_PPR_EXACT, 0);
+        assert_true(distance(&m, &r) < 2e-5);
+        drop(&m);
+    }
+}
+
 static void bounded_keeps_its_bound(void **state)
 {
     (void)state;
@@ -428,12 +455,19 @@ static void back_is_the_chance_of_two_steps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_equals_the_twin),    cmocka_unit_test(bounded_keeps_its_bound),
-        cmocka_unit_test(fast_ends_at_the_truth),   cmocka_unit_test(fora_is_near_with_and_without_walks),
-        cmocka_unit_test(backward_keeps_its_bound), cmocka_unit_test(a_target_is_found_from_everywhere),
-        cmocka_unit_test(what_is_settled_stays),    cmocka_unit_test(nonsense_is_refused),
-        cmocka_unit_test(bad_rows_are_refused),     cmocka_unit_test(parts_equal_reachability),
-        cmocka_unit_test(others_say_the_same),      cmocka_unit_test(back_is_the_chance_of_two_steps),
+        cmocka_unit_test(exact_equals_the_twin),
+        cmocka_unit_test(exact_bears_wild_weights),
+        cmocka_unit_test(bounded_keeps_its_bound),
+        cmocka_unit_test(fast_ends_at_the_truth),
+        cmocka_unit_test(fora_is_near_with_and_without_walks),
+        cmocka_unit_test(backward_keeps_its_bound),
+        cmocka_unit_test(a_target_is_found_from_everywhere),
+        cmocka_unit_test(what_is_settled_stays),
+        cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(bad_rows_are_refused),
+        cmocka_unit_test(parts_equal_reachability),
+        cmocka_unit_test(others_say_the_same),
+        cmocka_unit_test(back_is_the_chance_of_two_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
