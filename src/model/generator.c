@@ -10,13 +10,13 @@
 #include "model/schema.h"
 #include "text/utf8.h"
 
-enum { MOST_CONTEXT = 8192, STANDARD_TOKENS = 512, STEP = 512 }; /* STEP: prompt tokens between looks at `cancel` */
+enum { MOST_CONTEXT = 8192, STANDARD_TOKENS = 512, BLOCK = 64 }; /* BLOCK: prompt tokens that are read at once */
 
 struct qp_generator {
     qp_llama *m;
     pthread_mutex_t lock;
     struct llama_context *context;
-    qp_ids seen;                  /* tokens whose keys and values the context holds */
+    qp_ids seen;                  /* of the prompt read last, whole blocks: their keys and values are kept */
     llama_token_data *candidates; /* one for each token of the vocabulary */
     volatile const int *cancel;   /* of the call at hand, or null */
 };
@@ -63,8 +63,8 @@ static void forget(qp_generator *w)
 
 static qp_code read_tokens(qp_generator *w, const int32_t *ids, uint32_t n, qp_err *err)
 {
-    for (uint32_t from = 0; from < n; from += STEP) {
-        uint32_t step = n - from < STEP ? n - from : STEP;
+    for (uint32_t from = 0; from < n; from += BLOCK) {
+        uint32_t step = n - from < BLOCK ? n - from : BLOCK;
         int failed = llama_decode(w->context, llama_batch_get_one((int32_t *)ids + from, (int32_t)step));
         if (failed || is_cancelled(w)) {
             forget(w);
@@ -72,25 +72,28 @@ static qp_code read_tokens(qp_generator *w, const int32_t *ids, uint32_t n, qp_e
                        ? qp_fail(err, QP_STOPPED, "stopped while writing")
                        : qp_fail(err, QP_MODEL, "%s: failed on %u tokens: %s", w->m->path, n, qp_ggml_reason());
         }
-        for (uint32_t i = 0; i < step; i++)
-            qp_ids_add(&w->seen, ids[from + i]);
     }
-    return w->seen.oom ? qp_oom(err) : QP_OK;
+    return QP_OK;
 }
 
-/* What the prompt has in common with what was read last stays: a chat reads only its new turn, and questions with one
- * system prompt read that once. */
+/* What the prompt has in common with the one before stays: a chat reads only its new turn, and questions with one system
+ * prompt read that once. Whole blocks, each at its own place: how many tokens are read at once is seen in the last bits of
+ * what comes out, and an answer must not depend on what was asked before it. */
 static qp_code read_prompt(qp_generator *w, const qp_ids *ids, qp_err *err)
 {
     uint32_t common = 0;
     while (common < w->seen.n && common + 1 < ids->n && w->seen.at[common] == ids->at[common])
         common++;
-    if (common < w->seen.n && !llama_memory_seq_rm(llama_get_memory(w->context), 0, (llama_pos)common, -1)) {
+    common -= common % BLOCK;
+    if (!llama_memory_seq_rm(llama_get_memory(w->context), 0, (llama_pos)common, -1)) {
         forget(w);
         common = 0;
     }
     w->seen.n = common;
-    return read_tokens(w, ids->at + common, ids->n - common, err);
+    qp_code code = read_tokens(w, ids->at + common, ids->n - common, err);
+    while (!code && w->seen.n < ids->n - ids->n % BLOCK)
+        qp_ids_add(&w->seen, ids->at[w->seen.n]);
+    return code || !w->seen.oom ? code : qp_oom(err);
 }
 
 /* ---- sampling ---- */
@@ -316,7 +319,7 @@ static qp_code open_context(qp_generator *w, qp_err *err)
     m->model.max_tokens = trained < most ? trained : most;
     struct llama_context_params p = llama_context_default_params();
     p.n_ctx = m->model.max_tokens;
-    p.n_batch = p.n_ubatch = STEP;
+    p.n_batch = p.n_ubatch = BLOCK;
     p.n_seq_max = 1;
     p.n_threads = p.n_threads_batch = m->threads;
     p.no_perf = true;

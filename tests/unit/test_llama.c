@@ -92,7 +92,11 @@ static void kept_context_changes_nothing(void **state)
     (void)state;
     qp_arena *mem = qp_arena_new();
     qp_sampling s = {.max_tokens = 30};
-    qp_message chat[] = {{"system", QP_STR("short answers")}, {"user", QP_STR("one")}, {"user", QP_STR("two")}};
+    char rules[150]; /* longer than what is read at once */
+    memset(rules, 'a', sizeof rules);
+    for (size_t i = 3; i < sizeof rules; i += 4)
+        rules[i] = ' ';
+    qp_message chat[] = {{"system", {rules, sizeof rules}}, {"user", QP_STR("one")}, {"user", QP_STR("two")}};
     void *fresh = NULL, *used = NULL;
     open_writer(&used);
     for (int i = 0; i < 6; i++) {
