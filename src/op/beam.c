@@ -58,7 +58,7 @@ static uint32_t above(const beam *b, qp_list list)
     for (uint32_t i = 0; i < list.n; i++)
         sum += span > 0 ? (list.at[i].score - worst) / span : 1;
     double bar = *how->prune == 'm' ? sum / list.n
-                                    : (list.at[(uint32_t)((1 - how->percentile) * (list.n - 1))].score - worst) /
+                                    : (list.at[(uint32_t)((1 - how->percentile) * (list.n - 1) + 1e-9)].score - worst) /
                                           (span > 0 ? span : 1);
     while (n < list.n && n < how->widest && (span > 0 ? (list.at[n].score - worst) / span : 1) >= bar)
         n++;
