@@ -45,7 +45,8 @@ static qp_set subgraph(qp_query *q, const agrag_opt *o, qp_set facts)
     uint32_t most = o->mcmi ? 0 : 1; /* its nodes have their influence as score even where it does not grow */
     if (!o->influence)
         return qp_enrich(q, sub, NULL, most);
-    const qp_ppr_opt walk = {.top = o->reach, .alpha = 1 - o->damping, .engine = o->engine, .within = "graph"};
+    const qp_ppr_opt walk = {
+        .top = o->reach, .alpha = 1 - o->damping, .engine = o->engine, .within = "graph", .even = true};
     qp_set influence = qp_run(q, &qp_op_ppr, &entities, 1, &walk);
     influence = qp_balance(q, influence, o->balance);
     return qp_enrich(q, sub, &influence, most);

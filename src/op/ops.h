@@ -59,6 +59,7 @@ typedef struct qp_ppr_opt { /* for callers that set more than qp_ppr_from does *
     bool by_score;
     bool passages; /* within the graph: they alone are wanted, where there are any */
     bool single;   /* exact: in f32 */
+    bool even;     /* what is at a node without neighbours goes to all nodes alike, not back to the start */
 } qp_ppr_opt;
 
 typedef struct qp_facts_opt { /* for callers that set more than qp_near_facts does */

@@ -50,6 +50,7 @@ static bool fill_query(qp_query *q, qp_list from, const qp_ppr_opt *o, uint32_t 
                           .top = (uint32_t)(o->top < nodes ? o->top : nodes),
                           .below = o->passages ? q->graph->entity : 0,
                           .single = o->single,
+                          .dangling = o->even ? QP_PPR_UNIFORM : QP_PPR_RESTART,
                           .random = (uint64_t)o->seed,
                           .threads = 1,
                           .cancel = q->cancel};
