@@ -6,11 +6,14 @@
 #include "op/ops.h"
 #include "op/sub.h"
 
-/* The best max_edge edges by score, with the starts. */
-static qp_set keep_edges(const lego_opt *o, qp_set starts, qp_list edges)
+/* The best max_edge edges by score, with the starts and, of the subgraph they come from, the nodes at their ends: with the
+ * PageRank by which paths to them are sorted. */
+static qp_set keep_edges(qp_query *q, const lego_opt *o, qp_set starts, qp_set sub, qp_list edges)
 {
     edges.n = edges.n < o->max_edge ? edges.n : (uint32_t)o->max_edge;
-    return (qp_set){.nodes = starts.nodes, .edges = edges};
+    const qp_set kept = {.edges = edges}, nodes = qp_set_of(sub.nodes);
+    const qp_set ends = edges.n ? qp_set_of(qp_induce_set(q, kept).nodes) : (qp_set){0};
+    return qp_join(q, qp_join(q, qp_set_of(starts.nodes), qp_minus(q, nodes, qp_minus(q, nodes, ends))), kept);
 }
 
 static qp_set by_model(qp_query *q, const lego_opt *o, qp_set starts, qp_set sub)
@@ -20,7 +23,7 @@ static qp_set by_model(qp_query *q, const lego_opt *o, qp_set starts, qp_set sub
     qp_hit *hit = score ? qp_list_copy(q, sub.edges) : NULL;
     for (uint32_t i = 0; hit && i < sub.edges.n; i++)
         hit[i].score = score[i];
-    return keep_edges(o, starts, qp_list_sorted(q, hit, hit ? sub.edges.n : 0, sub.edges.n));
+    return keep_edges(q, o, starts, sub, qp_list_sorted(q, hit, hit ? sub.edges.n : 0, sub.edges.n));
 }
 
 /* The writer reads triples, a window at a time; before it the embedder may thin them out. */
@@ -54,7 +57,7 @@ static qp_set by_writer(qp_query *q, const lego_opt *o, qp_set starts, qp_set su
             hit[n++].score = -(float)i - 1;
         }
     }
-    return keep_edges(o, starts, qp_list_sorted(q, hit, n, n));
+    return keep_edges(q, o, starts, sub, qp_list_sorted(q, hit, n, n));
 }
 
 static qp_set by_steps(qp_query *q, const lego_opt *o, qp_set starts)

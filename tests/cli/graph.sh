@@ -32,6 +32,13 @@ out=$($QUIPU retrieve $models -m lego:14 -o max_hop=1 --json "who kept the quipu
 has "$out" '"relations":["~kept"]'
 has "$out" '"context_tokens":11' # quipu made of cotton, quipu made of wool, quipu kept Inca
 
+# Shortest paths through the triples that a model chose stand in the same order as through all, where it chose all.
+for m in lego:1 "lego:10 -o max_edge=1000"; do
+    $QUIPU retrieve $models -m $m --json "what did the Inca keep" | sed 's/.*"paths":\(\[.*\]\),"entities".*/\1/'
+done >"$work/paths"
+[ "$(sort -u "$work/paths" | wc -l)" = 1 ] && [ "$(wc -l <"$work/paths")" = 2 ] || fail "paths by PageRank: $(cat "$work/paths")"
+lacks "$(cat "$work/paths")" '"score":0}'
+
 # Every method that needs no writer, and an answer read off the paths with its citation.
 for method in lego lego:1 lego:2 lego:6 lego:10 lego:12 lego:14 gear gear-ppr gear-pcst g-retriever vector bm25; do
     $QUIPU retrieve $models -m $method --json "what is the quipu made of" >/dev/null || fail "$method"
