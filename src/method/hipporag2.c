@@ -2,7 +2,8 @@
  * useful, and a walk from their entities and, more faintly, from all passages by their similarity. As in the authors'
  * code: an entity starts with the mean score of its facts over the passages it stands in, the best `k_entities` of
  * them; a passage with its min-max scaled cosine times `passage_weight`. Readings: a fact's cosine is scaled by the
- * best one, where they subtract the least of all facts; edges count alike.
+ * best one, where they subtract the least of all facts; edges count alike. On a graph of passages alone, without entities,
+ * the walk starts from all passages by similarity: FastInsight's baseline of that name.
  */
 #include "method/first.h"
 #include "method/methods.h"
@@ -44,18 +45,29 @@ static qp_set all_passages(qp_query *q)
     return qp_set_of(scaled(q, all, all.n ? all.at[all.n - 1].score : 0));
 }
 
-static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
+/* The entities of the facts that are recognised; of a graph of passages alone none. */
+static bool recognised(qp_query *q, const hippo_opt *o, qp_set *entities)
 {
-    const hippo_opt *o = opt;
-    qp_walk outer = q->walk;
-    (void)in, (void)n_in;
+    *entities = (qp_set){0};
+    if (q->graph->entity == q->graph->nodes)
+        return true;
     const qp_facts_opt near = {.k = o->k_facts, .entities = QP_FACTS_OF, .rescore = o->rescore};
     qp_set facts = {.edges = scaled(q, qp_run(q, &qp_op_facts, NULL, 0, &near).edges, 0)};
     if (o->filter)
         facts = qp_judge(q, facts);
-    if (!facts.edges.n) /* nothing is recognised */
+    if (facts.edges.n)
+        *entities = qp_ends(q, facts, "rare", (uint32_t)o->k_entities);
+    return facts.edges.n;
+}
+
+static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
+{
+    const hippo_opt *o = opt;
+    qp_walk outer = q->walk;
+    qp_set entities;
+    (void)in, (void)n_in;
+    if (!recognised(q, o, &entities))
         return qp_search(q, "node.dense", (uint32_t)o->top);
-    qp_set entities = qp_ends(q, facts, "rare", (uint32_t)o->k_entities);
     q->started = entities.nodes;
     qp_set starts = qp_join(q, entities, qp_balance(q, all_passages(q), o->passage_weight));
     q->walk = qp_query_walk(q, o->edges, NULL);

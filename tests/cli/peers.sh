@@ -253,6 +253,27 @@ for store in "graph.s", "set.s":
                                *(["-o", f"mode={mode}"] if mode else []), QUESTION))
         assert out["hits"], (store, method)
 
+# ---- hipporag2 on passages alone: PageRank from all of them, by similarity ----
+def scores(method, *options):
+    out = quipu("retrieve", "-q", "--embedder", "hash", "-s", "set.s", "--json", "-m", method, "-k", "40", *options, QUESTION)
+    return {h["id"].split("#")[0]: h["score"] for h in json.loads(out)["hits"]}
+
+cosine = scores("vector")
+low, high = min(cosine.values()), max(cosine.values())
+start = {d: (c - low) / (high - low) for d, c in cosine.items()}
+start = {d: w / sum(start.values()) for d, w in start.items()}
+beside = defaultdict(set)
+for i in range(1, 40):
+    if i != i * 7 % 40:
+        beside[f"d{i:02}"].add(f"d{i * 7 % 40:02}")
+        beside[f"d{i * 7 % 40:02}"].add(f"d{i:02}")
+rank = dict(start)
+for _ in range(100):
+    loose = sum(p for d, p in rank.items() if not beside[d])
+    rank = {d: .5 * w + .5 * (sum(rank[n] / len(beside[n]) for n in beside[d]) + loose * w) for d, w in start.items()}
+got = scores("hipporag2", "-o", "top=40")
+assert len(cosine) == 40 and all(abs(got.get(d, 0) - rank[d]) < 1e-5 for d in rank), (got, rank)
+
 # ---- naive ----
 assert ask("naive", "tokens=0")[0] == nearest
 assert 0 < len(ask("naive", "tokens=100")[0]) < 5
