@@ -13,8 +13,11 @@ static const qp_opt options[] = {
      QP_ENUM, OPTION(chunk), "auto", 0, 0, "auto|tokens|chars|whole"},
     {"chunk_size", "the longest chunk; 0: 256 tokens, or what the embedder reads if that is less; 4,096 characters",
      QP_INT, OPTION(chunk_size), "0", 0, 1e6, NULL},
-    {"overlap", "what a chunk repeats of the one before it, at most, in whole sentences", QP_INT, OPTION(overlap), "0",
-     0, 1e6, NULL},
+    {"overlap",
+     "what a chunk repeats of the one before it, at most, in whole sentences; -1: an eighth of chunk_size in tokens "
+     "with "
+     "graph=text, else nothing",
+     QP_INT, OPTION(overlap), "-1", -1, 1e6, NULL},
     {"language", "stems of this language for BM25: en, de, fr, ..., none", QP_TEXT, OPTION(language), "en", 0, 0, NULL},
     {"include", "of a folder only files that match: \"*.md,src/**\"", QP_TEXT, OPTION(include), "", 0, 0, NULL},
     {"exclude", "of a folder no files that match", QP_TEXT, OPTION(exclude), "", 0, 0, NULL},
@@ -153,7 +156,7 @@ qp_code qp_reading_cutting(const qp_reading *r, const qp_model *embedder, bool r
     bool automatic = !strcmp(r->chunk, "auto");
     uint32_t most = 256;
 
-    *out = (qp_cutting){.unit = QP_TOKENS, .overlap = (uint32_t)r->overlap};
+    *out = (qp_cutting){.unit = QP_TOKENS};
     if (!strcmp(r->chunk, "whole"))
         out->unit = QP_WHOLE_TEXT;
     else if (!strcmp(r->chunk, "chars") || (automatic && records && strcmp(r->graph, "text")))
@@ -164,6 +167,8 @@ qp_code qp_reading_cutting(const qp_reading *r, const qp_model *embedder, bool r
             most = embedder->max_tokens / 8 * 7;
     }
     out->size = r->chunk_size ? (uint32_t)r->chunk_size : out->unit == QP_CHARS ? 4096 : most;
+    bool agrag = out->unit == QP_TOKENS && !strcmp(r->graph, "text"); /* l_t = 256, l_o = 32 */
+    out->overlap = r->overlap >= 0 ? (uint32_t)r->overlap : agrag ? out->size / 8 : 0;
     if (out->unit != QP_WHOLE_TEXT && out->overlap >= out->size)
         return qp_fail(err, QP_INPUT, "overlap %u is not below chunk_size %u", out->overlap, out->size);
     return QP_OK;

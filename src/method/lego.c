@@ -41,8 +41,10 @@
      NULL}, \
     {"stop", "the writer says after each round whether it is enough", QP_BOOL, offsetof(lego_opt, stop), "false", 0, \
      0, NULL}, \
-    {"prefilter", "how many the embedder leaves for the writer to choose from; 0: all", QP_INT, \
-     offsetof(lego_opt, prefilter), "0", 0, 1e6, NULL}, \
+    {"prefilter", \
+     "how many the embedder leaves for the writer to choose from; 0: of paths all, of a subgraph's triples four times " \
+     "max_edge", \
+     QP_INT, offsetof(lego_opt, prefilter), "0", 0, 1e6, NULL}, \
     {"supplement", "the embedder's best fill up what the writer chose", QP_BOOL, offsetof(lego_opt, supplement), \
      "false", 0, 0, NULL}, \
     {"rerank", "one-shot: the semantic model orders what the writer chose", QP_BOOL, offsetof(lego_opt, rerank), \

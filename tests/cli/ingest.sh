@@ -126,6 +126,19 @@ code=0; index -s k -o overlap=300 keep >/dev/null 2>err || code=$?
 [ $code = 2 ] || fail "overlap=300: exit $code: $(cat err)"
 index -s k keep >/dev/null 2>&1 || fail "a refused setting was kept"
 
+# ---- chunks repeat an eighth with graph=text, as AGRAG's do, else nothing ----
+mkdir lines
+for i in $(seq 100 300); do printf 'The river passed by stone %s of the lake. ' "$i"; done >lines/a.txt
+starts() { $QUIPU retrieve --embedder hash -s "$1" -m vector -k 99 "river" | sed -n 's/.*bytes \([0-9]*-[0-9]*\)$/\1/p' | sort -n | tr '-' ' '; }
+for graph in text links; do
+    index -s "lines.$graph" -o graph=$graph lines >/dev/null 2>&1
+    starts "lines.$graph" | awk 'NR > 1 && $1 < end { n++; if (end - $1 > (end - from) / 8) exit 1 } { from = $1; end = $2 } END { print NR - 1, n + 0 }' \
+        >"lines.$graph.n"
+    read -r pieces over <"lines.$graph.n"
+    [ $graph = text ] && wanted=$pieces || wanted=0
+    [ "$pieces" -gt 3 ] && [ "$over" = "$wanted" ] || fail "graph=$graph: of $pieces chunks $over begin in the one before"
+done
+
 # ---- raw HTML in Markdown is text ----
 printf '# Quill\n\n<div align="center">\n<p>Pangolins in a box</p>\n</div>\n\nAfter it.\n' >keep/raw.md
 printf -- '---\n\nA rule opens this page of axolotls.\n\n---\n\nAnd ends.\n' >keep/rule.md
