@@ -136,7 +136,8 @@ typedef struct qp_ask_options {
 } qp_ask_options;
 
 /* Retrieve: what a method finds. Ask: an answer made of that, with its sources. *json: the object that `quipu retrieve
- * --json` and `quipu ask --json` print. QP_NONE: nothing was found; QP_STOPPED: cancelled, or past the deadline. */
+ * --json` and `quipu ask --json` print. QP_NONE: nothing was found, and *json says so without hits; after any other error it
+ * is null. QP_STOPPED: cancelled, or past the deadline. */
 qp_code qp_index_retrieve(qp_index *, const char *question, const qp_ask_options *, char **json, qp_err *);
 qp_code qp_index_ask(qp_index *, const char *question, const qp_ask_options *, char **json, qp_err *);
 /* The label of a text, out of those that the documents found for it carry in their metadata: the writer's choice where

@@ -87,20 +87,11 @@ static void run_lines(FILE *out, yyjson_val *root, const char *question)
 
 /* ---- one question, many questions ---- */
 
-/* Among many questions one that finds nothing still has its line. */
-static void put_empty(const char *id, const char *text)
+/* At once: whoever sends questions through a pipe waits for the answer to each. */
+static void put_line(const char *json)
 {
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
-    yyjson_mut_doc_set_root(doc, root);
-    yyjson_mut_obj_add_str(doc, root, "_id", id);
-    yyjson_mut_obj_add_str(doc, root, "query", text);
-    yyjson_mut_obj_add_arr(doc, root, "hits");
-    char *json = yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, NULL);
-    if (json)
-        puts(json);
-    free(json);
-    yyjson_mut_doc_free(doc);
+    puts(json);
+    fflush(stdout);
 }
 
 static qp_code ask_one(session *s, const char *id, const char *text, qp_err *err)
@@ -109,14 +100,16 @@ static qp_code ask_one(session *s, const char *id, const char *text, qp_err *err
     s->streamed = false;
     s->options.id = id;
     qp_code code = s->call(s->index, text, &s->options, &json, err);
-    if (code == QP_NONE && id && s->c->json)
-        put_empty(id, text);
-    if (code)
+    if (code == QP_NONE && id && s->c->json && json) /* among many questions one that finds nothing has its line, too */
+        put_line(json);
+    if (code) {
+        qp_free(json);
         return code;
+    }
     yyjson_doc *doc = yyjson_read(json, strlen(json), YYJSON_READ_ALLOW_INVALID_UNICODE);
     yyjson_val *root = yyjson_doc_get_root(doc);
     if (s->c->json)
-        puts(json);
+        put_line(json);
     else
         show_result(s->c, root, s->streamed);
     if (s->run)

@@ -59,10 +59,10 @@ static qp_code remembered_models(qp_index *index, qp_err *err)
     return code;
 }
 
-static bool is_published(const char *dir)
+bool qp_index_is_published(const qp_index *index)
 {
     char *path = NULL;
-    bool there = asprintf(&path, "%s/CURRENT", dir) >= 0 && qp_path_exists(path);
+    bool there = asprintf(&path, "%s/CURRENT", index->folder) >= 0 && qp_path_exists(path);
     free(path);
     return there;
 }
@@ -91,7 +91,8 @@ qp_code qp_index_open(const char *dir, bool create, const qp_open_options *optio
          * A folder without an index yet is fine for a writer. */
         qp_err why = {0};
         code = remembered_models(index, &why);
-        code = code && !o->embedder && !create && !is_published(dir) ? qp_fail(err, code, "%s", why.message) : QP_OK;
+        code = code && !o->embedder && !create && !qp_index_is_published(index) ? qp_fail(err, code, "%s", why.message)
+                                                                                : QP_OK;
     }
     if (code) {
         qp_index_close(index);

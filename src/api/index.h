@@ -37,8 +37,9 @@ qp_trained *qp_index_trained(qp_index *);
 
 /* As it was opened. The index owns the folder's path. */
 const char *qp_index_folder(const qp_index *);
-bool qp_index_creates(const qp_index *); /* may make the folder's index where there is none */
-int qp_index_threads(const qp_index *);  /* 0: one per core */
+bool qp_index_creates(const qp_index *);      /* may make the folder's index where there is none */
+bool qp_index_is_published(const qp_index *); /* is there something to open? */
+int qp_index_threads(const qp_index *);       /* 0: one per core */
 uint64_t qp_index_seed(const qp_index *);
 
 /* Under which the store remembers the model of a purpose: "embedder". */

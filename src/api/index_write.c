@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "api/index.h"
+#include "base/file.h"
 #include "base/thread.h"
 #include "ingest/ingest.h"
 #include "ingest/weave.h"
@@ -21,6 +22,15 @@ static qp_code remember_model(qp_index *index, qp_purpose purpose, const qp_mode
     qp_code code = name ? qp_store_set(store, qp_index_setting(purpose), file ? file : name, err) : QP_OK;
     free(file);
     return code;
+}
+
+/* What is published is read with the models that it was made with: until there is an index, those of the run that makes
+ * the first, after that those of a run that came to its end. */
+static qp_code remember_models(qp_index *index, const qp_makers *models, qp_store *store, qp_err *err)
+{
+    qp_code code = remember_model(index, QP_EMBEDDER, models->embedder, store, err);
+    code = code ? code : remember_model(index, QP_SPARSE, models->sparse, store, err);
+    return code ? code : remember_model(index, QP_ATTENTION, models->attention, store, err);
 }
 
 static qp_code open_makers(qp_index *index, qp_makers *out, qp_err *err)
@@ -87,17 +97,18 @@ qp_code qp_index_add(qp_index *index, const char *const *sources, size_t n, cons
         qp_patience_set(before);
         return code;
     }
+    const bool there = qp_path_exists(qp_index_folder(index)), published = qp_index_is_published(index);
     if (!code)
         code = qp_store_open(qp_index_folder(index), true, qp_index_creates(index), &store, err);
-    if (!code)
-        code = remember_model(index, QP_EMBEDDER, models.embedder, store, err);
-    if (!code)
-        code = remember_model(index, QP_SPARSE, models.sparse, store, err);
-    if (!code)
-        code = remember_model(index, QP_ATTENTION, models.attention, store, err);
+    if (!code && !published)
+        code = remember_models(index, &models, store, err);
     if (!code)
         code = qp_ingest(store, models, qp_index_threads(index), sources, n, options ? options : &standard,
                          report ? report : &ignored, err);
+    if (!code && published)
+        code = remember_models(index, &models, store, err);
+    if (store && !there && (code == QP_USAGE || code == QP_INPUT)) /* what was refused leaves nothing */
+        remove_files(qp_index_folder(index));
     qp_store_close(store);
     qp_patience_set(before);
     return code;

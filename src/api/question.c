@@ -251,6 +251,16 @@ static qp_code classify(question *x, qp_set found, qp_labelled *labels, qp_err *
     return qp_label_choose(&x->query, found, x->options->label, labels, err);
 }
 
+/* The result of a question that finds nothing; where it cannot be made, null. */
+static void tell_nothing(question *x, char **json)
+{
+    static const qp_answer nothing = {.extracted = true};
+    qp_result r = result_of(x, (qp_set){0});
+    x->query.err = (qp_err){0}; /* what was not found is in the caller's */
+    r.answer = x->task == ASK ? &nothing : NULL;
+    (void)qp_result_json(&x->query, &r, json, NULL);
+}
+
 static qp_code run(qp_index *index, const char *text, task which, const qp_ask_options *options, char **json,
                    qp_err *err)
 {
@@ -262,9 +272,10 @@ static qp_code run(qp_index *index, const char *text, task which, const qp_ask_o
     qp_set found = {0};
     qp_answer answer = {0};
     qp_labelled labels = {0};
+    *json = NULL;
     qp_code code = begin(&x, text, err);
-    if (!code)
-        code = find(&x, &found, err);
+    if (!code && (code = find(&x, &found, err)) == QP_NONE && which != CLASSIFY)
+        tell_nothing(&x, json);
     if (!code && which == ASK)
         code = write_answer(&x, found, &answer, err);
     if (!code && which == CLASSIFY)

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "op/sub.h"
+#include "text/json.h"
 
 typedef struct writer {
     yyjson_mut_doc *doc;
@@ -300,7 +301,7 @@ qp_code qp_result_json(qp_query *q, const qp_result *r, char **json, qp_err *err
     if (r->explain)
         add_trace(&w, root);
     qp_code code = q->err.code ? qp_fail(err, q->err.code, "%s", q->err.message) : QP_OK;
-    *json = code ? NULL : yyjson_mut_write(w.doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, NULL);
+    *json = code ? NULL : qp_json_text(w.doc, false);
     if (!code && !*json)
         code = qp_oom(err);
     yyjson_mut_doc_free(w.doc);

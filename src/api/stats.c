@@ -1,5 +1,6 @@
 #include "api/index.h"
 #include "base/map.h"
+#include "text/json.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -110,7 +111,7 @@ qp_code qp_index_stats(qp_index *index, char **json, qp_err *err)
     yyjson_mut_obj_add_uint(doc, root, "token_bytes", token_bytes);
     yyjson_mut_obj_add_uint(doc, root, "snapshot", qp_snapshot_number(snapshot));
     yyjson_mut_obj_add_uint(doc, root, "bytes", bytes_in(qp_index_folder(index)));
-    *json = code ? NULL : yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, NULL);
+    *json = code ? NULL : qp_json_text(doc, false);
     if (!code && !*json)
         code = qp_oom(err);
     yyjson_mut_doc_free(doc);

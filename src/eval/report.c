@@ -5,6 +5,7 @@
 
 #include "eval/evaluation.h"
 #include "store/snapshot.h"
+#include "text/json.h"
 
 typedef yyjson_mut_doc json_doc;
 typedef yyjson_mut_val json;
@@ -193,7 +194,7 @@ char *qp_report_json(const qp_evaluation *e, qp_err *err)
             fine = differences(e, doc, pairs, m, scratch);
     }
     if (fine)
-        text = yyjson_mut_write(doc, YYJSON_WRITE_PRETTY | YYJSON_WRITE_ALLOW_INVALID_UNICODE, NULL);
+        text = qp_json_text(doc, true);
     if (!text)
         qp_oom(err);
     yyjson_mut_doc_free(doc);

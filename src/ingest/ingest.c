@@ -372,7 +372,10 @@ qp_code qp_ingest(qp_store *store, qp_makers models, int threads, const char *co
     *job.report = (qp_index_report){0};
     qp_store_memory(store, (size_t)job.options->memory << 20);
     qp_store_threads(store, threads);
-    qp_code code = job.mem ? start(&job, job.options, err) : qp_oom(err);
+    qp_code code = job.mem ? QP_OK : qp_oom(err);
+    for (size_t i = 0; !code && i < n; i++) /* a name mistyped is no reason to have read the others */
+        code = qp_source_look(sources[i], err);
+    code = code ? code : start(&job, job.options, err);
     for (size_t i = 0; !code && i < n; i++)
         code = qp_source_read(&job, sources[i], err);
     job.report->seconds_read = (qp_now_ms() - began) / 1e3;

@@ -338,17 +338,26 @@ static qp_code keep_broken(const qp_job *job, qp_batch *batch, qp_err *err)
     return code;
 }
 
+qp_code qp_source_look(const char *source, qp_err *err)
+{
+    struct stat st;
+    if (!strcmp(source, "-"))
+        return QP_OK;
+    if (stat(source, &st))
+        return qp_fail(err, QP_INPUT, "%s: %s", source, strerror(errno));
+    return S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)
+               ? QP_OK
+               : qp_fail(err, QP_INPUT, "%s: no file and no folder; what comes through a pipe is read as \"-\"", source);
+}
+
 qp_code qp_source_read(qp_job *job, const char *source, qp_err *err)
 {
     bool input = !strcmp(source, "-");
-    struct stat st;
     qp_batch *batch = NULL;
     uint64_t removed;
     const qp_str *keys;
     size_t n;
 
-    if (!input && !stat(source, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-        return qp_fail(err, QP_INPUT, "%s: no file and no folder; what comes through a pipe is read as \"-\"", source);
     char *path = input ? strdup("-") : realpath(source, NULL);
     if (!path)
         return qp_fail(err, QP_INPUT, "%s: %s", source, strerror(errno));

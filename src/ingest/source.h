@@ -5,9 +5,11 @@
 #include "ingest/batch.h"
 #include "ingest/triples.h"
 
+/* QP_INPUT: it is not there, or no file, folder or "-". */
+qp_code qp_source_look(const char *source, qp_err *);
+
 /* Reads it into the store and takes out what was there from it before and is gone now; from standard input nothing is
- * ever gone. QP_INPUT: it is not there, or
- * nothing that can be read as a whole. */
+ * ever gone. QP_INPUT: it is not there, or nothing that can be read as a whole. */
 qp_code qp_source_read(qp_job *, const char *source, qp_err *);
 
 /* What the store holds, for naming files; to be called before the first source. */
