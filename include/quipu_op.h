@@ -357,8 +357,9 @@ qp_set qp_balance(qp_query *, qp_set, double factor);                     /* pas
 qp_set qp_vote(qp_query *, uint32_t k);                                   /* GEAR: what the attention heads vote for */
 /* by inner product + weight x the score of "bm25" or "tfidf" */
 qp_set qp_concat(qp_query *, const char *index, double weight, uint32_t depth, uint32_t k);
-qp_set qp_ego_set(qp_query *, qp_set chosen, qp_set pool, uint32_t most); /* with the edges around each */
-qp_set qp_join(qp_query *, qp_set a, qp_set b);                           /* a, then what b adds */
+/* With the edges around each, of the "index" or of the pool as a "set". */
+qp_set qp_ego_set(qp_query *, qp_set chosen, qp_set pool, const char *of, uint32_t most);
+qp_set qp_join(qp_query *, qp_set a, qp_set b); /* a, then what b adds */
 qp_set qp_relations(qp_query *, qp_set, const char *by,
                     uint32_t k); /* its edges, or those at its nodes: "degree" | "links" */
 qp_set qp_units(qp_query *, qp_set,

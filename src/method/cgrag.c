@@ -30,7 +30,7 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
     q->walk = qp_query_walk(q, o->lesegr.edges, "both");
     qp_set c = qp_cgrag_candidates(q, n_in ? in[0] : (qp_set){0}, o);
     c = qp_run(q, &qp_op_lesegr, &c, 1, &o->lesegr);
-    c = qp_ego_set(q, qp_top(q, c, (uint32_t)o->top), c, (uint32_t)o->context);
+    c = qp_ego_set(q, qp_top(q, qp_set_of(c.nodes), (uint32_t)o->top), c, "set", (uint32_t)o->context);
     q->walk = outer;
     return *o->summarise.by == 'n' ? c : qp_run(q, &qp_op_summarise, &c, 1, &o->summarise);
 }

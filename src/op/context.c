@@ -31,6 +31,8 @@ typedef struct builder {
     uint32_t n, cap;
     arc *arcs;
     uint32_t n_arcs, cap_arcs;
+    qp_led *edges;
+    uint32_t n_edges, cap_edges;
     uint64_t *allow; /* a bit a node, all clear between uses */
 } builder;
 
@@ -68,12 +70,16 @@ static bool add_node(builder *b, qp_id id)
     return true;
 }
 
-/* j joins N(i); and i joins N(j), unless only what arrows lead to counts. */
-static bool add_arc(builder *b, qp_id i, qp_id j)
+/* An edge, by which j joins N(i); and i joins N(j), unless only what arrows lead to counts. Without messages it is still
+ * what is around a result. */
+static bool add_edge(builder *b, qp_led edge, qp_id i, qp_id j)
 {
     if (i == j)
         return true;
-    for (int back = 0; back < (*b->o->direction == 'i' ? 1 : 2); back++) {
+    if (!grow(b, (void **)&b->edges, b->n_edges, &b->cap_edges, sizeof *b->edges))
+        return false;
+    b->edges[b->n_edges++] = edge;
+    for (int back = 0; b->o->graph && back < (*b->o->direction == 'i' ? 1 : 2); back++) {
         if (!grow(b, (void **)&b->arcs, b->n_arcs, &b->cap_arcs, sizeof *b->arcs))
             return false;
         b->arcs[b->n_arcs++] = back ? (arc){j, i} : (arc){i, j};
@@ -175,10 +181,11 @@ static float *relevance(builder *b, qp_id i, qp_id first, uint32_t n)
     return sparse;
 }
 
-/* i joined with the best n chunks of the document that begins at `first`. */
-static bool cite(builder *b, qp_id i, qp_id first, uint32_t chunks)
+/* The edge's beginning joined with the best n chunks of the document that begins at its end. */
+static bool cite(builder *b, qp_led edge, uint32_t chunks)
 {
     qp_query *q = b->q;
+    qp_id i = edge.from, first = edge.to;
     uint32_t best = (uint32_t)b->o->n;
     const float *r = chunks > best ? relevance(b, i, first, chunks) : NULL;
     qp_hit *hits = qp_new(q->mem, qp_hit, chunks);
@@ -187,27 +194,30 @@ static bool cite(builder *b, qp_id i, qp_id first, uint32_t chunks)
     for (uint32_t k = 0; k < chunks; k++)
         hits[k] = (qp_hit){first + k, QP_NO_ID, r ? r[k] : 0, NULL};
     qp_list kept = qp_list_sorted(q, hits, chunks, best);
-    for (uint32_t k = 0; k < kept.n; k++)
-        if (!add_node(b, kept.at[k].id) || !add_arc(b, i, kept.at[k].id))
+    for (uint32_t k = 0; k < kept.n; k++) {
+        edge.to = kept.at[k].id;
+        if (!add_node(b, edge.to) || (qp_idmap_get(&b->inside, edge.to) && !add_edge(b, edge, i, edge.to)))
             return false;
+    }
     return q->err.code == QP_OK;
 }
 
 /* ---- edges ---- */
 
 /* An edge of the index that begins at a candidate. */
-static bool take_edge(builder *b, const qp_link *link, qp_str document)
+static bool take_edge(builder *b, qp_id id, const qp_link *link, qp_str document)
 {
+    const qp_led edge = {id, link->from, link->to};
     qp_str other = document_of(b, link->to);
     if (!qp_str_eq(other, document) && other.n) {
         uint32_t chunks = chunks_from(b, link->to, other);
         if (chunks > 1)
-            return cite(b, link->from, link->to, chunks);
+            return cite(b, edge, chunks);
     }
     if (!qp_idmap_get(&b->inside, link->to))
         return b->q->err.code == QP_OK;
     bool next = qp_str_eq(link->type, QP_STR("next")); /* the earlier chunk is the later one's context */
-    return next ? add_arc(b, link->to, link->from) : add_arc(b, link->from, link->to);
+    return next ? add_edge(b, edge, link->to, link->from) : add_edge(b, edge, link->from, link->to);
 }
 
 static bool take_edges(builder *b)
@@ -226,7 +236,7 @@ static bool take_edges(builder *b)
     for (uint32_t i = 0; i < n && !qp_query_over(q, "lesegr"); i++) {
         qp_str document = document_of(b, b->node[i]);
         for (uint32_t a = adj.start[i]; a < adj.start[i + 1]; a++)
-            if (!take_edge(b, &links[a], document))
+            if (!take_edge(b, adj.edge[a], &links[a], document))
                 return false;
     }
     return q->err.code == QP_OK;
@@ -260,6 +270,8 @@ static bool lay_out(builder *b, qp_context *c)
     if (b->n)
         qsort(b->node, b->n, sizeof *b->node, qp_by_u32);
     c->node = b->node;
+    c->edge = b->edges;
+    c->n_edges = b->n_edges;
     c->candidates.graph = (qp_csr){b->n, start, target, NULL};
     if (b->n_arcs)
         qsort(b->arcs, b->n_arcs, sizeof *b->arcs, by_ends);
@@ -314,7 +326,7 @@ bool qp_lesegr_context(qp_query *q, qp_list nodes, const qp_lesegr_opt *o, qp_co
     b.allow = qp_new(q->mem, uint64_t, q->graph->nodes / 64 + 1u);
     if (q->err.code || !b.allow)
         return qp_oom(&q->err), false;
-    if (!add_nodes(&b, nodes) || (o->graph && !take_edges(&b)) || !lay_out(&b, c) || (o->delta && !weigh(&b, c)))
+    if (!add_nodes(&b, nodes) || !take_edges(&b) || !lay_out(&b, c) || (o->delta && !weigh(&b, c)))
         return false;
     float *vectors = qp_new(q->mem, float, (size_t)b.n * q->graph->dim + 1);
     if (!vectors)

@@ -68,12 +68,13 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
             hits[at].from = h->from;
         }
     }
-    return qp_set_of(qp_list_sorted(q, hits, n, n));
+    return (qp_set){.nodes = qp_list_sorted(q, hits, n, n), .edges = qp_overlay(q, c.edge, c.n_edges)};
 }
 
 const qp_op qp_op_lesegr = {
     .name = "lesegr",
-    .help = "scores candidates by messages over the citations between them, sparse and dense signals in each message",
+    .help = "scores candidates by messages over the citations between them, sparse and dense signals in each message; "
+            "those citations are its edges",
     .source = "CG-RAG, 4.3, Algorithm 1",
     .opts = opts,
     .opt_size = sizeof(qp_lesegr_opt),

@@ -4,6 +4,7 @@
 
 #include "model/lesegr.h"
 #include "op/op.h"
+#include "op/overlay.h"
 
 typedef struct qp_lesegr_opt {
     int64_t layers, n;
@@ -48,6 +49,8 @@ unsigned qp_lesegr_asks(const void *opt); /* what an operator needs whose option
 typedef struct qp_context { /* what a place of the candidates stands for */
     const qp_id *node;      /* candidates.graph.n, rising */
     qp_candidates candidates;
+    const qp_led *edge; /* what joins them: edges of the index, with the ends that the graph gives them */
+    uint32_t n_edges;
 } qp_context;
 
 /* The candidates of a question: these nodes, the chunks that citations among them lead to, and the edges of the contextual

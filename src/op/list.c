@@ -87,6 +87,15 @@ const qp_id *qp_list_ids(qp_query *q, qp_list list)
     return out;
 }
 
+const qp_link *qp_list_links(qp_query *q, qp_list edges)
+{
+    const qp_id *ids = qp_list_ids(q, edges);
+    qp_link *links = ids ? qp_new(q->mem, qp_link, edges.n + 1u) : NULL;
+    if (!links)
+        return qp_oom(&q->err), NULL;
+    return q->graph->link(q->graph->self, ids, edges.n, links, &q->err) ? NULL : links;
+}
+
 uint32_t qp_path_chain(qp_query *q, const qp_hit *last, const qp_hit ***out)
 {
     uint32_t length = 0;

@@ -94,7 +94,8 @@ qp_list qp_list_sorted(qp_query *, const qp_hit *, uint32_t n, uint32_t k);
 qp_list qp_list_scored(qp_query *, qp_list, const float *score);
 /* A copy that may be written to; null after an error. */
 qp_hit *qp_list_copy(qp_query *, qp_list);
-const qp_id *qp_list_ids(qp_query *, qp_list); /* null after an error */
+const qp_id *qp_list_ids(qp_query *, qp_list);           /* null after an error */
+const qp_link *qp_list_links(qp_query *, qp_list edges); /* null after an error */
 /* The hits of a path from its beginning to its last one, however long it is; how many. 0 after an error. */
 uint32_t qp_path_chain(qp_query *, const qp_hit *last, const qp_hit ***out);
 static inline qp_set qp_set_of(qp_list nodes)

@@ -98,15 +98,6 @@ static qp_str quoted(qp_query *q, const context *c)
     return kept;
 }
 
-static const qp_link *links_of(qp_query *q, qp_list edges)
-{
-    qp_link *links = qp_new(q->mem, qp_link, edges.n + 1u);
-    const qp_id *ids = qp_list_ids(q, edges);
-    if (!links || !ids)
-        return qp_oom(&q->err), NULL;
-    return q->graph->link(q->graph->self, ids, edges.n, links, &q->err) ? NULL : links;
-}
-
 static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
 {
     const qp_summarise_opt *o = opt;
@@ -114,7 +105,7 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
     (void)n_in;
     if (*o->by == 'n')
         return in[0];
-    const qp_link *links = links_of(q, in[0].edges);
+    const qp_link *links = qp_list_links(q, in[0].edges);
     qp_summary *made = qp_new(q->mem, qp_summary, most + 1u);
     if (!links || !made)
         return links ? qp_oom(&q->err) : 0, (qp_set){0};

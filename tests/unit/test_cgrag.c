@@ -204,12 +204,57 @@ static void it_says_that_it_is_untrained(void **state)
     }
 }
 
+static bool joined(qp_query *q, qp_list edges, qp_id from, qp_id to)
+{
+    const qp_link *link = qp_list_links(q, edges);
+    assert_non_null(link);
+    for (uint32_t i = 0; i < edges.n; i++)
+        if (link[i].from == from && link[i].to == to)
+            return true;
+    return false;
+}
+
+/* Node 0 cites document 1, nodes 1 to 8; with n = 1 it has to do with node 3 alone. */
+static void a_subgraph_is_of_the_contextual_graph(void **state)
+{
+    (void)state;
+    fake_graph g = {.n = 9};
+    fake_model embedder, ranker;
+    const qp_op *method;
+    bool owned;
+    fake_models(&embedder, &ranker);
+    g.vector[0][0] = 1;
+    g.lexical[0] = 1;
+    for (uint32_t i = 1; i < 9; i++) {
+        g.document[i] = 1;
+        g.vector[i][0] = i == 3 ? .9f : .1f;
+        g.lexical[i] = i == 3 ? 4 : 1;
+    }
+    fake_link(&g, 0, 1, 0);
+    fake_link(&g, 3, 1, 0); /* a reference within the document names its chunk */
+    fake_ready(&g);
+    assert_int_equal(qp_method_find("cg-rag", &method, &owned, NULL), QP_OK);
+    for (int messages = 0; messages < 2; messages++) {
+        qp_query q = fake_query(&g, &embedder, &ranker);
+        const qp_setting set[] = {{"encoder", "none"}, {"n", "1"}, {"graph", messages ? "true" : "false"}};
+        void *opt = qp_options_new(method, set, 3, q.mem, &q.err);
+        qp_set found = qp_run(&q, method, NULL, 0, opt);
+        assert_int_equal(q.err.code, QP_OK);
+        assert_int_equal(found.edges.n, 2);
+        assert_true(joined(&q, found.edges, 0, 3));
+        assert_true(joined(&q, found.edges, 3, 1));
+        assert_int_equal(q.graph->edges, 3); /* the index's two, and one of this question */
+        qp_query_end(&q);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(it_computes_the_formulas),
                                        cmocka_unit_test(a_citation_joins_the_best_chunks),
                                        cmocka_unit_test(an_edge_to_a_later_chunk_names_it),
                                        cmocka_unit_test(a_cross_reference_joins_one_chunk),
+                                       cmocka_unit_test(a_subgraph_is_of_the_contextual_graph),
                                        cmocka_unit_test(it_says_that_it_is_untrained)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
