@@ -45,7 +45,7 @@ static const float *scores_of(qp_query *q, const qp_context *c, const qp_lesegr_
     return q->err.code == QP_OK ? own : NULL;
 }
 
-/* Hits keep how they were reached; chunks that a citation led to have no such history. */
+/* Hits keep how they were reached. */
 static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
 {
     const qp_lesegr_opt *o = opt;

@@ -53,8 +53,8 @@ typedef struct qp_context { /* what a place of the candidates stands for */
     uint32_t n_edges;
 } qp_context;
 
-/* The candidates of a question: these nodes, the chunks that citations among them lead to, and the edges of the contextual
- * citation graph between them (CG-RAG, 4.2). In the query's arena; false after an error. */
+/* The candidates of a question: these nodes, and what of the contextual citation graph (CG-RAG, 4.2) lies between them. In
+ * the query's arena; false after an error. */
 bool qp_lesegr_context(qp_query *, qp_list nodes, const qp_lesegr_opt *, qp_context *);
 const char *qp_sparse_index(const char *sparse);      /* "node.bm25" of "bm25" ... */
 uint32_t qp_context_place(const qp_context *, qp_id); /* QP_NO_ID: not among them */

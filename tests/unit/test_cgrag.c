@@ -128,16 +128,25 @@ static void a_citation_joins_the_best_chunks(void **state)
     fake_ready(&g);
     const qp_id wanted[] = {4, 3, 1, 2, 6, 5}; /* by r, ties by id */
     for (int64_t n = 1; n <= 6; n++) {
-        qp_query q = fake_query(&g, &embedder, &ranker);
-        qp_lesegr_opt o = standard;
-        qp_hit hit = {0, QP_NO_ID, 0, NULL};
-        o.n = n;
-        assert_true(qp_lesegr_context(&q, (qp_list){&hit, 1}, &o, &c));
-        assert_int_equal(c.candidates.graph.n, n + 1);
-        assert_int_equal(c.candidates.graph.start[1], n);
-        for (int64_t i = 0; i < n; i++)
-            assert_int_not_equal(qp_context_place(&c, wanted[i]), QP_NO_ID);
-        qp_query_end(&q);
+        for (int without = 0; without < 2; without++) { /* the best of all is a candidate, or it is not */
+            qp_query q = fake_query(&g, &embedder, &ranker);
+            qp_lesegr_opt o = standard;
+            qp_list all = all_nodes(&q, &g).nodes;
+            qp_hit *given = qp_list_copy(&q, all);
+            o.n = n;
+            given[all.n - 1 - wanted[0]].id = without ? 0 : wanted[0];
+            assert_true(qp_lesegr_context(&q, (qp_list){given, all.n}, &o, &c));
+            assert_int_equal(c.candidates.graph.n, 7 - without); /* what is cited joins no one */
+            assert_int_equal(c.n_edges, n - without);
+            assert_int_equal(c.candidates.graph.start[1], n - without);
+            for (int64_t i = without; i < n; i++) {
+                uint32_t place = qp_context_place(&c, wanted[i]), k = 0;
+                while (k < n && c.candidates.graph.target[k] != place)
+                    k++;
+                assert_true(k < n - without);
+            }
+            qp_query_end(&q);
+        }
     }
 }
 
