@@ -2,6 +2,7 @@
 #include "method/cgrag.h"
 #include "method/first.h"
 #include "method/methods.h"
+#include "op/cited.h"
 
 static const qp_opt opts[] = {QP_LESEGR_OPTIONS(qp_cgrag_opt, lesegr.),
                               QP_CANDIDATE_OPTIONS(qp_cgrag_opt, ),
@@ -19,8 +20,8 @@ qp_set qp_cgrag_candidates(qp_query *q, qp_set seeds, const qp_cgrag_opt *o)
                         .5f, budget);
     if (!o->lesegr.graph || o->lesegr.full || seeds.nodes.n >= budget)
         return seeds;
-    return qp_top(q, qp_join(q, seeds, qp_hop_until(q, seeds, (uint32_t)o->lesegr.layers, budget - seeds.nodes.n)),
-                  budget);
+    qp_set near = qp_hop_until(q, seeds, (uint32_t)o->lesegr.layers, budget - seeds.nodes.n);
+    return qp_set_of(qp_cited_reached(q, seeds.nodes, near.nodes, budget, &o->lesegr));
 }
 
 static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)

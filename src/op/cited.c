@@ -115,3 +115,59 @@ qp_list qp_cited_best(qp_cited *c, qp_id i, qp_id first, uint32_t chunks)
         hits[k] = (qp_hit){first + k, QP_NO_ID, r ? r[k] : 0, NULL};
     return qp_list_sorted(q, hits, chunks, best);
 }
+
+/* ---- hops ---- */
+
+typedef struct reached {
+    qp_idmap seen;
+    qp_hit *at;
+    uint32_t n, most;
+} reached;
+
+static bool reach(qp_query *q, reached *r, qp_hit hit)
+{
+    bool added;
+    if (r->n == r->most || !qp_query_allows(q, hit.id))
+        return true;
+    if (!qp_idmap_put(&r->seen, hit.id, 0, &added))
+        return qp_oom(&q->err), false;
+    if (added)
+        r->at[r->n++] = hit;
+    return true;
+}
+
+/* How many chunks the document has that the hit was reached at the first of, along the arrow; 0: it is itself meant. */
+static uint32_t chunks_of(qp_cited *c, const qp_hit *hit)
+{
+    qp_link link;
+    if (!hit->from || hit->via == QP_NO_ID || c->q->graph->link(c->q->graph->self, &hit->via, 1, &link, &c->q->err))
+        return 0;
+    return link.from == hit->from->id ? qp_cited_chunks(c, link.from, hit->id) : 0;
+}
+
+static bool reach_by(qp_cited *c, reached *r, const qp_hit *hit)
+{
+    uint32_t chunks = chunks_of(c, hit);
+    if (!chunks)
+        return reach(c->q, r, *hit);
+    qp_list best = qp_cited_best(c, hit->from->id, hit->id, chunks);
+    for (uint32_t k = 0; k < best.n; k++)
+        if (!reach(c->q, r, (qp_hit){best.at[k].id, hit->via, hit->score, hit->from}))
+            return false;
+    return true;
+}
+
+qp_list qp_cited_reached(qp_query *q, qp_list seeds, qp_list hops, uint32_t most, const qp_lesegr_opt *o)
+{
+    qp_cited c;
+    reached r = {.seen = qp_idmap_in(q->mem), .at = qp_new(q->mem, qp_hit, most + 1u), .most = most};
+    if (!r.at || !qp_cited_begin(&c, q, o))
+        return qp_oom(&q->err), (qp_list){0};
+    for (uint32_t i = 0; i < seeds.n; i++)
+        if (!reach(q, &r, seeds.at[i]))
+            break;
+    for (uint32_t i = 0; i < hops.n && r.n < most && !qp_query_over(q, "lesegr"); i++)
+        if (!reach_by(&c, &r, &hops.at[i]))
+            break;
+    return (qp_list){r.at, q->err.code ? 0 : r.n};
+}

@@ -19,6 +19,9 @@ bool qp_cited_begin(qp_cited *, qp_query *, const qp_lesegr_opt *); /* false aft
 uint32_t qp_cited_chunks(qp_cited *, qp_id i, qp_id to);
 /* Of the chunks, which begin at `first`, the best n for i, by r_ij; empty after an error. */
 qp_list qp_cited_best(qp_cited *, qp_id i, qp_id first, uint32_t chunks);
+/* The seeds, then what the hops from them lead to, `most` in all: a citation to the best n chunks of the document whose
+ * first chunk was reached by it. Empty after an error. */
+qp_list qp_cited_reached(qp_query *, qp_list seeds, qp_list hops, uint32_t most, const qp_lesegr_opt *);
 /* What the lexical index says of these nodes with `text` as the question; 0: nothing in common. False after an error. */
 bool qp_cited_sparse(qp_cited *, const char *index, qp_str text, const qp_id *, uint32_t n, float *out);
 

@@ -8,6 +8,7 @@
 
 #include "base/vector.h"
 #include "fake_view.h"
+#include "method/cgrag.h"
 #include "method/method.h"
 #include "op/lesegr.h"
 #include "op/ops.h"
@@ -257,6 +258,34 @@ static void a_subgraph_is_of_the_contextual_graph(void **state)
     }
 }
 
+/* Node 0, the seed, cites document 1, nodes 1 to 8, of which 3 and 5 are nearest to it. */
+static void a_hop_reaches_the_best_chunks(void **state)
+{
+    (void)state;
+    fake_graph g = {.n = 9};
+    fake_model embedder, ranker;
+    fake_models(&embedder, &ranker);
+    g.vector[0][0] = 1;
+    g.lexical[0] = 1;
+    for (uint32_t i = 1; i < 9; i++) {
+        g.document[i] = 1;
+        g.vector[i][0] = i == 3 ? .9f : i == 5 ? .8f : .1f;
+    }
+    fake_link(&g, 0, 1, 0);
+    fake_ready(&g);
+    qp_cgrag_opt o = {.lesegr = standard, .seeds = 1, .budget = 3};
+    o.lesegr.n = 2;
+    qp_query q = fake_query(&g, &embedder, &ranker);
+    const qp_hit seed = {0, QP_NO_ID, 1, NULL};
+    qp_set found = qp_cgrag_candidates(&q, qp_set_of((qp_list){&seed, 1}), &o);
+    assert_int_equal(q.err.code, QP_OK);
+    assert_int_equal(found.nodes.n, 3);
+    assert_int_equal(found.nodes.at[1].id, 3);
+    assert_int_equal(found.nodes.at[2].id, 5);
+    assert_int_equal(found.nodes.at[2].from->id, 0);
+    qp_query_end(&q);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(it_computes_the_formulas),
@@ -264,6 +293,7 @@ int main(void)
                                        cmocka_unit_test(an_edge_to_a_later_chunk_names_it),
                                        cmocka_unit_test(a_cross_reference_joins_one_chunk),
                                        cmocka_unit_test(a_subgraph_is_of_the_contextual_graph),
+                                       cmocka_unit_test(a_hop_reaches_the_best_chunks),
                                        cmocka_unit_test(it_says_that_it_is_untrained)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
