@@ -13,6 +13,15 @@ typedef struct shown {
     qp_str graph; /* as the writer read it, a fact on each line */
 } shown;
 
+static qp_str kept(qp_query *q, qp_buf *text)
+{
+    qp_str out = text->oom ? (qp_str){0} : qp_arena_str(q->mem, qp_buf_view(text));
+    if (!out.at)
+        qp_oom(&q->err);
+    qp_buf_free(text);
+    return out;
+}
+
 static qp_str candidates(qp_query *q, qp_list nodes)
 {
     qp_buf names = {0};
@@ -20,11 +29,19 @@ static qp_str candidates(qp_query *q, qp_list nodes)
     for (uint32_t i = 0; i < nodes.n && i < CANDIDATES; i++)
         if (!q->graph->about(q->graph->self, &nodes.at[i].id, 1, &about, q->mem, &q->err))
             qp_buf_fmt(&names, "%s%.*s", i ? ", " : "", (int)about.name.n, about.name.at);
-    qp_str out = names.oom ? (qp_str){0} : qp_arena_str(q->mem, qp_buf_view(&names));
-    if (!out.at)
-        qp_oom(&q->err);
-    qp_buf_free(&names);
-    return out;
+    return kept(q, &names);
+}
+
+/* The best edges, a line each under a line of their own; nothing of a method that did not rank them. */
+static qp_str candidate_facts(qp_query *q, qp_list edges)
+{
+    qp_buf facts = {0};
+    qp_str triple;
+    bool ranked = edges.n && (edges.at[0].score != 0 || edges.at[edges.n - 1].score != 0);
+    for (uint32_t i = 0; ranked && i < edges.n && i < CANDIDATES; i++)
+        if (!q->graph->text(q->graph->self, QP_TRIPLE, &edges.at[i].id, 1, &triple, q->mem, &q->err))
+            qp_buf_fmt(&facts, "%s%.*s\n", i ? "" : "Candidate facts:\n", (int)triple.n, triple.at);
+    return kept(q, &facts);
 }
 
 /* Its first lines, those near the best nodes, as far as they cost no more than the budget. */
@@ -59,8 +76,9 @@ static qp_str write(shown *t, qp_set evidence, const qp_answer_options *o, qp_an
     qp_query *q = t->q;
     const qp_field fields[] = {{"question", q->text},
                                {"candidates", candidates(q, evidence.nodes)},
+                               {"candidate_facts", candidate_facts(q, evidence.edges)},
                                {"graph", t->graph}};
-    qp_str prompt = qp_prompt(q, o->prompt, "graph-answer.txt", fields, 3);
+    qp_str prompt = qp_prompt(q, o->prompt, "graph-answer.txt", fields, sizeof fields / sizeof *fields);
     const char *grammar = qp_answer_grammar(q, o);
     if (q->err.code != QP_OK)
         return (qp_str){0};

@@ -73,6 +73,12 @@ static qp_set by_nearness(qp_query *q, const gear_opt *o, const float *share, qp
     return qp_set_of(qp_list_sorted(q, hit, hit ? set.nodes.n : 0, set.nodes.n));
 }
 
+static qp_list edges_by_nearness(qp_query *q, const gear_opt *o, const float *share, qp_list edges)
+{
+    const float *score = edges.n ? nearness(q, o, share, QP_EDGE, edges) : NULL;
+    return score ? qp_list_scored(q, edges, score) : (qp_list){0};
+}
+
 /* All that the heads look at, unsorted: entities, where there are any. */
 static qp_list everything(qp_query *q)
 {
@@ -107,7 +113,7 @@ static qp_set seeds_of(qp_query *q, const gear_opt *o, const float **share)
     return qp_join(q, qp_set_of(seeds.nodes), qp_set_of(ends.nodes));
 }
 
-/* The subgraph among the nodes, its nodes by the heads' cosine. */
+/* The subgraph among the nodes, nodes and edges by the heads' cosine: candidates, in what a writer reads. */
 static qp_set finish(qp_query *q, const gear_opt *o, const float *share, qp_set nodes)
 {
     qp_set out = qp_induce_set(q, qp_set_of(nodes.nodes));
@@ -116,6 +122,7 @@ static qp_set finish(qp_query *q, const gear_opt *o, const float *share, qp_set 
     q->context_tokens = qp_tokens(q, qp_describe(q, out));
     out.nodes = by_nearness(q, o, share, out).nodes;
     out.nodes.n = qp_min(out.nodes.n, o->top);
+    out.edges = edges_by_nearness(q, o, share, out.edges);
     out.edges.n = qp_min(out.edges.n, o->top);
     return out;
 }
