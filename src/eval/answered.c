@@ -2,7 +2,7 @@
 
 #include "eval/measure.h"
 
-enum { WORDS = 512, TEXT = 4096 };
+enum { WORDS = 512, TEXT = 4096, PIECES = 8 }; /* of a name between its commas, at most */
 
 /* SQuAD's normalisation: lower case, no punctuation, no articles, words one blank apart; citation marks [n] go first.
  * ASCII as in the script; other bytes stay. Longer texts are cut at TEXT bytes. */
@@ -142,6 +142,19 @@ static uint32_t meet(const qp_answered *a, qp_str name, const bool *met)
     return i < WORDS ? i : a->n_gold;
 }
 
+/* Where the line's first name ends: commas stand in names, too, so it is the longest run of pieces between them that is
+ * an accepted answer, and where none is the first piece. */
+static size_t name_end(const qp_answered *a, qp_str line)
+{
+    static const bool none[WORDS] = {false};
+    size_t end = 0, pieces = 0;
+
+    for (size_t i = 0; i <= line.n && pieces < PIECES; i++)
+        if ((i == line.n || line.at[i] == ',') && (!pieces++ || meet(a, qp_str_slice(line, 0, i), none) < a->n_gold))
+            end = i;
+    return end;
+}
+
 static double entity_f1(const qp_outcome *o, uint32_t k)
 {
     bool met[WORDS] = {false};
@@ -149,15 +162,18 @@ static double entity_f1(const qp_outcome *o, uint32_t k)
 
     (void)k;
     for (qp_str rest = o->answer ? o->answer->text : (qp_str){0}; rest.at && rest.n;) {
-        size_t n = 0;
-        while (n < rest.n && rest.at[n] != ',' && rest.at[n] != '\n')
-            n++;
-        qp_str name = qp_str_trim(qp_str_slice(rest, 0, n));
-        rest = qp_str_slice(rest, n + 1, rest.n);
-        uint32_t i = name.n ? meet(o->answer, name, met) : gold;
-        named += name.n > 0;
-        if (i < gold)
-            met[i] = right++ + 1;
+        qp_str line = qp_str_split(rest, '\n', &rest);
+
+        while (line.n) {
+            size_t end = name_end(o->answer, line);
+            qp_str name = qp_str_trim(qp_str_slice(line, 0, end));
+            uint32_t i = name.n ? meet(o->answer, name, met) : gold;
+
+            line = qp_str_slice(line, end + 1, line.n);
+            named += name.n > 0;
+            if (i < gold)
+                met[i] = right++ + 1;
+        }
     }
     double p = named ? (double)right / named : 0, r = gold ? (double)right / gold : 0;
     return p + r > 0 ? 2 * p * r / (p + r) : 0;
@@ -221,7 +237,8 @@ const qp_measure qp_measure_entity_f1 = {
     .name = "entity_f1",
     .help = "the names in the answer against the accepted ones",
     .definition =
-        "2PR / (P + R); a name goes to the next comma or line, and is right if it equals an accepted one, normalised",
+        "2PR / (P + R); a name goes to the next comma or line, or over up to seven commas where that makes an accepted "
+        "one, and is right if it equals an accepted one, normalised",
     .citation = "GEAR, evaluation metrics (entity level, exact matches)",
     .wants = QP_WANTS_ANSWER,
     .of = entity_f1,

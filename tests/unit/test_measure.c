@@ -205,6 +205,29 @@ static void named_answers_are_counted(void **state)
     }
 }
 
+static void a_name_may_hold_commas(void **state)
+{
+    static const struct {
+        const char *text;
+        double f1;
+    } of[] = {{"Washington, D.C.", 2. / 3},
+              {"Washington, D.C.\nParis", 1},
+              {"Paris, Washington, D.C.", 1},
+              {"Washington, D.C., Paris", 1},
+              {"Washington, D.C., the capital", .5},
+              {"Washington, Paris", .5},
+              {"Washington, D.C., Washington, D.C.", .5}, /* named twice, right once */
+              {",, Paris,", 2. / 3}};
+    const qp_str gold[] = {QP_STR("Washington, D.C."), QP_STR("Paris")};
+    (void)state;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        qp_answered answer = {.text = qp_str_of(of[i].text), .gold = gold, .n_gold = 2};
+        qp_outcome o = {.answer = &answer};
+        if (fabs(qp_measure_entity_f1.of(&o, UINT32_MAX) - of[i].f1) > 1e-9)
+            fail_msg("'%s': %g", of[i].text, qp_measure_entity_f1.of(&o, UINT32_MAX));
+    }
+}
+
 /* Definition 7 by relaxing (hops, sum) pairs over all edges until nothing changes. */
 static void slow_reach(const qp_csr *g, uint32_t gold, uint32_t *hops, double *u)
 {
@@ -401,15 +424,11 @@ static void broken_runs_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_to_trec_eval_and_networkx),
-        cmocka_unit_test(equal_to_squad_and_rouge),
-        cmocka_unit_test(named_answers_are_counted),
-        cmocka_unit_test(distances_equal_a_slow_twin),
-        cmocka_unit_test(a_far_quiet_path_beats_a_near_hub),
-        cmocka_unit_test(metric_names_are_checked),
-        cmocka_unit_test(bad_lines_are_named),
-        cmocka_unit_test(runs_survive_writing_and_reading),
-        cmocka_unit_test(broken_runs_are_refused),
+        cmocka_unit_test(equal_to_trec_eval_and_networkx),  cmocka_unit_test(equal_to_squad_and_rouge),
+        cmocka_unit_test(named_answers_are_counted),        cmocka_unit_test(a_name_may_hold_commas),
+        cmocka_unit_test(distances_equal_a_slow_twin),      cmocka_unit_test(a_far_quiet_path_beats_a_near_hub),
+        cmocka_unit_test(metric_names_are_checked),         cmocka_unit_test(bad_lines_are_named),
+        cmocka_unit_test(runs_survive_writing_and_reading), cmocka_unit_test(broken_runs_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
