@@ -271,6 +271,7 @@ typedef struct qp_query {
     bool summaries_alone;    /* they stand for the hits' texts in what a writer reads */
     uint32_t context_tokens; /* of what it would give a writer to read; 0: not counted */
     uint32_t model_passes;   /* cross-encoder passes so far */
+    uint32_t paths_cut;      /* paths so far that could have gone on, had the budget not been spent */
     int depth;               /* of nested qp_run */
     qp_err err;              /* sticky */
 } qp_query;

@@ -186,11 +186,15 @@ static void print_trace(yyjson_val *root)
     yyjson_val *trace = yyjson_obj_get(root, "trace"), *step;
     size_t i, n;
     printf("\n%s%6s %6s %6s %9s %9s  %s%s\n", bold(), "in", "out", "passes", "ms", "model ms", "operator", plain());
-    yyjson_arr_foreach(trace, i, n, step)
-        printf("%6llu %6llu %6llu %9.2f %9.2f  %*s%s %s%s%s\n", whole(step, "in"), whole(step, "out"),
+    yyjson_arr_foreach(trace, i, n, step) {
+        printf("%6llu %6llu %6llu %9.2f %9.2f  %*s%s %s%s", whole(step, "in"), whole(step, "out"),
                whole(step, "model_passes"), yyjson_get_num(yyjson_obj_get(step, "ms")),
                yyjson_get_num(yyjson_obj_get(step, "model_ms")), 2 * (int)yyjson_get_int(yyjson_obj_get(step, "depth")),
-               "", member(step, "op"), dim(), member(step, "options"), plain());
+               "", member(step, "op"), dim(), member(step, "options"));
+        if (whole(step, "paths_cut"))
+            printf("; the budget cut %llu paths that go on", whole(step, "paths_cut"));
+        printf("%s\n", plain());
+    }
 }
 
 static void print_timings(yyjson_val *root)

@@ -266,6 +266,8 @@ static void add_trace(writer *w, yyjson_mut_val *root)
         yyjson_mut_obj_add_uint(w->doc, step, "in", steps[i].in);
         yyjson_mut_obj_add_uint(w->doc, step, "out", steps[i].out);
         yyjson_mut_obj_add_uint(w->doc, step, "model_passes", steps[i].model_passes);
+        if (steps[i].paths_cut)
+            yyjson_mut_obj_add_uint(w->doc, step, "paths_cut", steps[i].paths_cut);
         yyjson_mut_obj_add_real(w->doc, step, "ms", steps[i].ms);
         yyjson_mut_obj_add_real(w->doc, step, "model_ms", steps[i].model_ms);
         yyjson_mut_obj_add_strcpy(w->doc, step, "options", steps[i].options);
@@ -298,6 +300,8 @@ qp_code qp_result_json(qp_query *q, const qp_result *r, char **json, qp_err *err
     add_graph(&w, root);
     add_timings(&w, root, r);
     yyjson_mut_obj_add_uint(w.doc, root, "model_passes", q->model_passes);
+    if (q->paths_cut)
+        yyjson_mut_obj_add_uint(w.doc, root, "paths_cut", q->paths_cut);
     if (r->explain)
         add_trace(&w, root);
     qp_code code = q->err.code ? qp_fail(err, q->err.code, "%s", q->err.message) : QP_OK;

@@ -61,7 +61,7 @@ typedef struct qp_step {
     const char *name;
     int depth;        /* nesting */
     uint32_t in, out; /* nodes */
-    uint32_t model_passes;
+    uint32_t model_passes, paths_cut;
     double ms, model_ms; /* inclusive of nested steps; of it, inside models */
     char options[160];   /* "alpha=0.2" */
 } qp_step;

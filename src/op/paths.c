@@ -101,6 +101,7 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
         qp_paths_shortest(&sub.graph, NULL, start, n, (double)INFINITY, &t, q->mem, &q->err);
     else
         qp_paths_simple(&sub.graph, start, n, (uint32_t)o->hops, (uint32_t)o->budget, &t, q->mem, &q->err);
+    q->paths_cut += t.cut;
     if (q->err.code == QP_OK)
         out.paths = ends_of(q, &sub, in[1].nodes, &t, shortest);
     return out;

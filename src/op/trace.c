@@ -9,7 +9,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 
 typedef struct mark { /* what a step began with */
     double ms, model_ms;
-    uint32_t passes;
+    uint32_t passes, cut;
 } mark;
 
 struct qp_trace {
@@ -95,7 +95,7 @@ uint32_t qp_trace_open(qp_query *q, const qp_op *op, const void *opt, uint32_t i
     qp_step *s = &t->steps[t->n];
     *s = (qp_step){.name = op->name, .depth = q->depth, .in = in};
     qp_options_print(op, opt, s->options, sizeof s->options);
-    t->marks[t->n] = (mark){qp_now_ms(), model_ms(t), q->model_passes};
+    t->marks[t->n] = (mark){qp_now_ms(), model_ms(t), q->model_passes, q->paths_cut};
     return t->n++;
 }
 
@@ -110,4 +110,5 @@ void qp_trace_close(qp_query *q, uint32_t step, uint32_t out)
     s->ms = qp_now_ms() - m->ms;
     s->model_ms = model_ms(t) - m->model_ms;
     s->model_passes = q->model_passes - m->passes;
+    s->paths_cut = q->paths_cut - m->cut;
 }

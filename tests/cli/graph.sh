@@ -32,6 +32,12 @@ out=$($QUIPU retrieve $models -m lego:14 -o max_hop=1 --json "who kept the quipu
 has "$out" '"relations":["~kept"]'
 has "$out" '"context_tokens":11' # quipu made of cotton, quipu made of wool, quipu kept Inca
 
+# Paths that the budget cut are told, and nothing where it cut none.
+out=$($QUIPU retrieve $models -m lego:12 -o budget=1 --explain --json "what did the Inca keep")
+has "$out" '"model_passes":0,"paths_cut":'
+has "$($QUIPU retrieve $models -m lego:12 -o budget=1 --explain "what did the Inca keep")" "; the budget cut "
+lacks "$($QUIPU retrieve $models -m lego:12 --explain --json "what did the Inca keep")" "paths_cut"
+
 # Shortest paths through the triples that a model chose stand in the same order as through all, where it chose all.
 for m in lego:1 "lego:10 -o max_edge=1000"; do
     $QUIPU retrieve $models -m $m --json "what did the Inca keep" | sed 's/.*"paths":\(\[.*\]\),"entities".*/\1/'
