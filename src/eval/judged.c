@@ -120,8 +120,9 @@ const qp_measure qp_measure_cov = {
 
 const qp_measure qp_measure_fs = {
     .name = "fs",
-    .help = "share of the answer's sentences that a judge finds in the first five passages",
-    .definition = "|sentences of the answer that the judge says the passages support| / |sentences|",
+    .help = "share of the answer's sentences that a judge finds in the first five passages, 1,200 bytes of each",
+    .definition =
+        "|sentences of the answer that the judge says the passages, cut at 1,200 bytes each, support| / |sentences|",
     .citation = "GraphRAG-Bench's faithfulness",
     .wants = QP_WANTS_JUDGE,
     .of = fs,

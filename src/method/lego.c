@@ -22,7 +22,7 @@
     QP_PPR_ENGINE_OPTION(lego_opt), \
     QP_PPR_WITHIN_OPTION(lego_opt), \
     {"khop", "how far sbe-khop goes", QP_INT, offsetof(lego_opt, khop), "2", 1, 16, NULL}, \
-    {"top_k", "paths that one-shot retrieval keeps", QP_INT, offsetof(lego_opt, top_k), "32", 1, 1e6, NULL}, \
+    {"top_k", "paths that one-shot retrieval, and refine, keep; nodes that se=vdb starts from", QP_INT, offsetof(lego_opt, top_k), "32", 1, 1e6, NULL}, \
     {"width", "paths kept in a round of beam search", QP_INT, offsetof(lego_opt, width), "8", 1, 10000, NULL}, \
     {"max_hop", "longest path", QP_INT, offsetof(lego_opt, max_hop), "4", 1, 16, NULL}, \
     {"budget", "most paths that are enumerated", QP_INT, offsetof(lego_opt, budget), "4096", 1, 1e8, NULL}, \
