@@ -1,6 +1,7 @@
 /* What a writer's context holds: the head of a list, as many of it as fit. */
 #include "op/budget.h"
 
+#include "op/counts.h"
 #include "op/ops.h"
 
 typedef struct budget_opt {
@@ -38,15 +39,12 @@ qp_code qp_count_tokens(const qp_model *counter, const qp_str *text, uint32_t n,
 static qp_list cut(qp_query *q, qp_kind kind, qp_list list, uint64_t budget)
 {
     enum { BLOCK = 32 };
-    const qp_model *counter = q->writer && q->writer->count ? q->writer : q->embedder;
     const qp_id *ids = qp_list_ids(q, list);
     uint64_t used = 0;
     for (uint32_t from = 0, n; ids && from < list.n; from += n) {
-        qp_str text[BLOCK];
         uint32_t tokens[BLOCK];
         n = list.n - from < BLOCK ? list.n - from : BLOCK;
-        if (q->graph->text(q->graph->self, kind, ids + from, n, text, q->mem, &q->err) ||
-            qp_count_tokens(counter, text, n, tokens, &q->err))
+        if (!qp_query_counts(q, kind, ids + from, n, tokens))
             return (qp_list){0};
         for (uint32_t i = 0; i < n; i++) {
             used += tokens[i];
