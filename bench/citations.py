@@ -6,10 +6,12 @@
 Steps, in order; each leaves TREC runs in --work:
     index    quipu index of the data set
     plain    baselines, LeSeGR untrained, and what it is without graph, delta, alpha, with K of 1 and 3
+             ("cystic-fibrosis-pieces": in pieces of 64 tokens, with n of 1, 2, 4 and 8)
     train    LeSeGR's encoders, on questions that the runs do not hold: in small sets by cross-validation in five folds, in
              obliqa on a tenth of the questions (the paper's share), tested on others
     taught   a Graph Transformer, and what it is without neighbours, on all questions that the test does not hold: of obliqa
              2,488, some twenty minutes each
+    late     ColBERT's late interaction; rows at once
     written  Doc2Query beside BM25 and TF-IDF on a sample of the passages, which a writer extends: some ten minutes of a core
     answers  what a writer says, of the choices, to a sample of the questions (pubmedqa, pwcqa); minutes for each method
     report   the runs against qrels.tsv, with 95% bootstrap intervals over the questions; of trained ones each seed
@@ -29,18 +31,23 @@ import rows
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SEED = 1
+# of: the data set, if it has another name; index: options; n: instead of the rest, chunks that a citing chunk is joined with;
 # edges: the types walked; folds: of a cross-validation, else learn: questions learned from, test: others that are asked;
 # tokens: with late interaction
 DATASETS = {
     "cystic-fibrosis": {"edges": "cites", "folds": 5, "tokens": True},
     "cacm": {"edges": "cites", "folds": 5, "tokens": True},
-    "obliqa": {"edges": "ref,parent,next", "learn": 279, "test": 300},
+    # n matters where documents are several chunks.
+    "cystic-fibrosis-pieces": {"of": "cystic-fibrosis", "index": ["-o", "chunk=tokens", "-o", "chunk_size=64"], "edges": "cites",
+                               "folds": 5, "n": [1, 2, 4, 8]},
+    "obliqa": {"edges": "ref,parent,next", "learn": 279, "test": 300, "tokens": True},
     # No citation graph: abstracts that share a rare term.
     "pubmedqa": {"edges": "shares", "learn": 50, "test": 450, "rare": 20},
 }
 PLAIN = ["bm25", "tfidf", "vector", "hybrid", "clear", "spar", "cg-rag:encoder=none", "cg-rag:encoder=none:layers=1",
          "cg-rag:encoder=none:layers=3", "cg-rag:encoder=none:sparse=tfidf", "cg-rag:encoder=none:graph=false",
          "cg-rag:encoder=none:graph=false:layers=1", "cg-rag:encoder=none:delta=false", "cg-rag:encoder=none:alpha=false"]
+PIECES = ["bm25", "vector", "hybrid", "cg-rag:encoder=none:graph=false"]
 TRAINED = [("gt", ()), ("gat", ()), ("gcn", ()), ("gt", ("graph=false",)), ("gt", ("layers=1",))]  # the first with every seed
 EXPANDED = {"passages": 240, "right": 2, "seed": 7, "queries": 5}
 # kind: only questions of it; weights: of what `train` left
@@ -64,7 +71,7 @@ class Bench:
         return path
 
     def data(self, dataset):
-        given = pathlib.Path(self.args.data) / dataset
+        given = pathlib.Path(self.args.data) / DATASETS[dataset].get("of", dataset)
         return self.shared_terms(given, DATASETS[dataset]["rare"]) if "rare" in DATASETS[dataset] else given
 
     def shared_terms(self, given, rare):
@@ -128,18 +135,25 @@ class Bench:
     # ---- steps ----
     def index(self, dataset):
         tokens = ["-o", "tokens=yes"] if "tokens" in DATASETS[dataset] else []
-        self.quipu(dataset, "index", "-o", "graph=links", *tokens, str(self.data(dataset)))
+        self.quipu(dataset, "index", "-o", "graph=links", *tokens, *DATASETS[dataset].get("index", []), str(self.data(dataset)))
 
     def plain(self, dataset):
         edges = DATASETS[dataset]["edges"]
-        late = ["colbert", "colbert:exact=true"] if "tokens" in DATASETS[dataset] else []
-        methods = [m + (f":edges={edges}" if m.startswith("cg-rag") else "") for m in PLAIN + late]
+        some = [*PIECES, *(f"cg-rag:encoder=none:n={n}" for n in DATASETS[dataset].get("n", []))]
+        methods = [m + (f":edges={edges}" if m.startswith("cg-rag") else "") for m in (some if "n" in DATASETS[dataset] else PLAIN)]
         self.quipu(dataset, "eval", str(self.asked(dataset)), "-m", ",".join(methods), "--run", str(self.folder(dataset) / "runs" / "%s.txt"),
                    "--bootstrap", "1", "-o", "compare=none", "--json")
 
+    def late(self, dataset):
+        found = json.loads(self.quipu(dataset, "eval", str(self.asked(dataset)), "-m", "colbert,colbert:exact=true", "--seed", str(SEED), "--json",
+                                      "-o", f"metrics={METRICS}", "-o", "compare=none"))
+        self.keep([dataset], self.told(found, dataset), late=True)
+
     def train(self, dataset):
         edges = DATASETS[dataset]["edges"]
-        for i, (encoder, options) in enumerate(TRAINED):
+        for n in DATASETS[dataset].get("n", []):
+            self.train_one(dataset, "gt", [f"n={n}", f"edges={edges}"], f"trained-gt_n={n}", 1)
+        for i, (encoder, options) in enumerate(TRAINED if "n" not in DATASETS[dataset] else []):
             for seed in range(1, (self.args.seeds if i == 0 else 1) + 1):
                 self.train_one(dataset, encoder, [*options, f"edges={edges}"], "_".join([f"trained-{encoder}", *options]), seed)
 
@@ -222,9 +236,9 @@ class Bench:
                 yield dict(dataset=dataset, method=name, seed=seed, metric=metric, n=found["questions"],
                            **{k: f"{value[k]:.4f}" for k in ("mean", "low", "high")})
 
-    def keep(self, names, found):
+    def keep(self, names, found, late=False):
         order = [*DATASETS, *(d for d in ANSWERS if d not in DATASETS)]
-        rows.replace(self.args.out, COLUMNS, lambda r: r["dataset"] in names, list(found),
+        rows.replace(self.args.out, COLUMNS, lambda r: r["dataset"] in names and r["method"].startswith("colbert") == late, list(found),
                      lambda r: (order.index(r["dataset"].split("-written")[0].split("-answers")[0]), r["dataset"], r["method"], r["seed"]))
 
 
