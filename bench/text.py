@@ -11,7 +11,7 @@ Steps:
     tables   what docs/results.md shows, from bench/text.csv
 
 Sets: musique-100 (its OpenIE triples), musique-100-text (without them) and hotpotqa-100 (graphs drawn out of the texts, without a model);
-graphrag-bench-medical (the same; evidence recall of 150 questions, by question type). "... facts=embedded": each fact embedded by itself; "hotpotqa-100
+graphrag-bench-medical (the same; evidence recall of 150 questions, by question type; "... overlap=32": with chunks that overlap). "... facts=embedded": each fact embedded by itself; "hotpotqa-100
 b=1", "... tau=0.3": all questions at one setting; scifact-entities: the graph drawn out of 400 of scifact's abstracts, its entities as documents, 40
 questions (bench/entities.py); these are run where they are named.
 """
@@ -27,13 +27,14 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SEED = 1
 TEXT = ["-o", "graph=text"]
 SETS = {"musique-100": ("musique-100", []), "musique-100-text": ("musique-100", TEXT), "hotpotqa-100": ("hotpotqa-100", TEXT),
-        "graphrag-bench-medical": ("graphrag-bench-medical", TEXT)}
+        "graphrag-bench-medical": ("graphrag-bench-medical", [*TEXT, "-o", "overlap=0"])}
 MAIN = list(SETS)
 ALONE = ["b=1", "b=2", "b=5", "tau=0.1", "tau=0.3", "tau=0.7", "tau=0.9"]
 SWEEP = {f"hotpotqa-100 dev b={b} tau={tau}": (b, tau) for b in (1, 2, 3, 5) for tau in (0.2, 0.3, 0.5, 0.7, 0.9)}
 SETS |= {f"{name} facts=embedded": (SETS[name][0], [*TEXT, "-o", "facts=embedded"]) for name in ("musique-100-text", "hotpotqa-100")}
 SETS |= {f"hotpotqa-100 {setting}": ("hotpotqa-100", [*TEXT, "-o", setting]) for setting in ALONE}
 SETS |= {name: ("hotpotqa-100", [*TEXT, "-o", f"b={b}", "-o", f"tau={tau}"]) for name, (b, tau) in SWEEP.items()}
+SETS["graphrag-bench-medical overlap=32"] = ("graphrag-bench-medical", TEXT)
 SETS["scifact-entities"] = ("scifact", ["-o", "chunk=whole"])
 METRICS = ["-o", "metrics=recall@5,recall@10,ndcg@10"]
 SHOWN = {"scifact-entities": ("recall_cap@10", "ndcg_bin@10")}
@@ -82,7 +83,7 @@ class Bench:
         sample = ["--sample", self.args.sample] if self.args.sample else ["-o", "split=dev"] if name in SWEEP else []
         entities = name == "scifact-entities"
         methods = self.args.methods or ",".join(RERANKED if entities else SWEPT if name in SWEEP or name.split()[-1] in ALONE else METHODS)
-        metrics = ["-o", "metrics=recall_cap@10,ndcg_bin@10,tr@10"] if entities else EVIDENCE.get(name, METRICS)
+        metrics = ["-o", "metrics=recall_cap@10,ndcg_bin@10,tr@10"] if entities else EVIDENCE.get(SETS[name][0], METRICS)
         report = json.loads(self.quipu("-s", self.store(name), "eval", self.data(name), "-q", "--json", "-m", methods,
                                        *metrics, *sample, "--seed", SEED, "-o", "compare=none", "--bootstrap", 2000))
         self.keep(name, self.rows(name, report) + [r for g in report.get("groups", []) for r in self.rows(f"{name}: {g['value']}", g)])
