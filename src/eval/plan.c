@@ -14,7 +14,8 @@ static const qp_opt table[] = {
      offsetof(qp_plan, metrics), NULL, 0, 0, NULL},
     {"task",
      "retrieval: rankings against qrels.tsv; answers: also answer, against answers.jsonl; evidence: passages against "
-     "its statements; labels: classify, against the labels there; auto: what is there",
+     "its statements; labels: classify, against the labels there; auto: the one that all metrics want, else what is "
+     "there",
      QP_ENUM, offsetof(qp_plan, task), "auto", 0, 0, "auto|retrieval|answers|graph|evidence|labels"},
     {"judge",
      "the model that judges answers (acc, cov, fs, win): a name or an address, or writer, the one that answers; "
@@ -178,6 +179,47 @@ static qp_code choose_questions(qp_evaluation *e, qp_err *err)
     return QP_OK;
 }
 
+/* The task that makes what a measure looks at; null: any, rankings are always there. */
+static const char *task_of(qp_wants wants)
+{
+    switch (wants) {
+    case QP_WANTS_ANSWER:
+    case QP_WANTS_CLASSES:
+    case QP_WANTS_JUDGE:
+    case QP_WANTS_RIVAL: return "answers";
+    case QP_WANTS_EXPLORED: return "graph";
+    case QP_WANTS_EVIDENCE: return "evidence";
+    default: return NULL;
+    }
+}
+
+/* Labels are answers, too; statements are looked for whatever the task, where the questions have some. */
+static bool task_makes(const qp_evaluation *e, qp_wants wants)
+{
+    const char *task = task_of(wants);
+    bool makes = !task || strcmp(task, e->plan.task) == 0;
+    if (wants == QP_WANTS_ANSWER || wants == QP_WANTS_CLASSES)
+        makes = makes || strcmp(e->plan.task, "labels") == 0;
+    for (uint32_t q = 0; wants == QP_WANTS_EVIDENCE && q < e->n && !makes; q++)
+        makes = e->judgements.at[e->asked[q]].n_evidence > 0;
+    return makes;
+}
+
+/* A metric of what the task does not make would be 0 whatever the method. */
+static qp_code check_metric(const qp_evaluation *e, const qp_metric *m, qp_err *err)
+{
+    qp_wants wants = m->measure->wants;
+    bool made = task_makes(e, wants);
+    if (wants >= QP_WANTS_JUDGE && !(made && e->ctx->judge))
+        return qp_fail(err, QP_INPUT, "metric '%s' wants a judge of answers: give -o task=answers and -o judge=MODEL",
+                       m->name);
+    if (!made)
+        return qp_fail(err, QP_INPUT,
+                       "metric '%s' wants the task %s, this one is %s: give -o task=%s, or other metrics", m->name,
+                       task_of(wants), e->plan.task, task_of(wants));
+    return QP_OK;
+}
+
 /* What is measured if nobody says: as deep as the runs go. */
 static qp_code choose_metrics(qp_evaluation *e, qp_err *err)
 {
@@ -202,18 +244,37 @@ static qp_code choose_metrics(qp_evaluation *e, qp_err *err)
     else if (!list)
         list = "ndcg,ndcg_bin,recall,mrr,map,hit@1,hit,tr,misstr";
     qp_code code = qp_metrics_parse(list, e->depth, &e->metrics, &e->n_metrics, e->mem, err);
-    bool answers = strcmp(e->plan.task, "answers") == 0;
     for (uint32_t m = 0; !code && m < e->n_metrics; m++)
-        if (e->metrics[m].measure->wants >= QP_WANTS_JUDGE && !(answers && e->ctx->judge))
-            code =
-                qp_fail(err, QP_INPUT, "metric '%s' wants a judge of answers: give -o task=answers and -o judge=MODEL",
-                        e->metrics[m].name);
+        code = check_metric(e, &e->metrics[m], err);
     return code;
 }
 
-/* Rankings where there are judgements of them; where there are only answers, those: names of entities in a graph. */
+/* The task that all the metrics want; null: there is none. A mistake in the list is told later, once the runs' depth is
+ * known. */
+static const char *task_of_metrics(const qp_evaluation *e)
+{
+    const qp_metric *metrics = NULL;
+    uint32_t n = 0;
+    qp_err unread = {0};
+    if (!e->plan.metrics || qp_metrics_parse(e->plan.metrics, UINT32_MAX, &metrics, &n, e->mem, &unread) || !n)
+        return NULL;
+    const char *task = task_of(metrics[0].measure->wants);
+    for (uint32_t m = 1; task && m < n; m++) {
+        const char *other = task_of(metrics[m].measure->wants);
+        task = other && strcmp(task, other) == 0 ? task : NULL;
+    }
+    return task;
+}
+
+/* What the metrics want. Else rankings where there are judgements of them; where there are only answers, those: names of
+ * entities in a graph. */
 static qp_code choose_task(qp_evaluation *e, qp_err *err)
 {
+    const char *wanted = task_of_metrics(e);
+    if (wanted) {
+        e->plan.task = wanted;
+        return QP_OK;
+    }
     char *qrels = qp_path_join(e->mem, e->dataset, "qrels.tsv");
     char *answers = qp_path_join(e->mem, e->dataset, "answers.jsonl");
 

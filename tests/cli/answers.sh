@@ -70,4 +70,22 @@ refused 2 "has no {second}" -- $QUIPU eval pairs -q -s p --embedder hash $answer
 refused 2 "prompt.txt: has no {question}" -- $QUIPU ask -q -s p --embedder hash -m zero-shot -o prompt=prompt.txt --writer "$judge" knots
 
 refused 2 "wants a judge" -- $QUIPU eval set -q -s s --embedder hash -m bm25 -o task=answers -o extract=true -o metrics=acc
+
+# Beside qrels.tsv the metrics choose the task, where they all want one; none is 0 for want of what another task makes.
+cp -r set judged
+printf 'query-id\tcorpus-id\tscore\nq1\td1\t1\n' >judged/qrels.tsv
+eval="$QUIPU eval judged -q -s s --embedder hash -m bm25 -o extract=true"
+$eval -o metrics=f1,rouge_l --json >out
+grep -q '"task": "answers"' out || fail "f1 is of answers: $(grep '"task"' out)"
+[ "$(mean f1)" != 0.0 ] || fail "f1: an answer was quoted"
+$eval -o metrics=evidence@1 --json >out
+[ "$(mean evidence@1)" = 0.5 ] || fail "evidence@1 beside qrels.tsv: $(mean evidence@1)"
+$eval -o task=answers -o metrics=f1,recall@1,evidence@1 --json >out
+[ "$(mean recall@1)" = 1.0 ] || fail "rankings are there whatever the task: $(mean recall@1)"
+refused 2 "metric 'f1' wants the task answers, this one is retrieval: give -o task=answers" -- $eval -o metrics=recall@1,f1
+refused 2 "metric 'em' wants the task answers, this one is retrieval: give -o task=answers" -- $eval -o task=retrieval -o metrics=em
+refused 2 "metric 'sub_f1' wants the task graph" -- $eval -o task=answers -o metrics=sub_f1
+refused 2 "metric 'win' wants a judge" -- $eval -o metrics=win
+sed -i 's/,"evidence".*/}/' judged/answers.jsonl
+refused 2 "metric 'evidence@1' wants the task evidence" -- $eval -o metrics=recall@1,evidence@1
 echo "answers: measured"
