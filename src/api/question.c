@@ -1,3 +1,5 @@
+#include <stdlib.h>
+
 #include "api/index.h"
 #include "api/result.h"
 #include "base/clock.h"
@@ -181,12 +183,24 @@ static void end(question *x)
     qp_held_release(x->held);
 }
 
+/* How many results there may be: -k, and -o top above it. */
+static uint32_t top_of(const question *x)
+{
+    for (size_t i = 0; i < x->n_settings; i++)
+        if (strcmp(x->settings[i].key, "top") == 0)
+            return (uint32_t)strtoul(x->settings[i].value, NULL, 10);
+    return x->options->top ? x->options->top : 10;
+}
+
 static qp_code find(question *x, qp_set *found, qp_err *err)
 {
     qp_query *q = &x->query;
+    const uint32_t top = top_of(x);
     *found = qp_run(q, x->method, NULL, 0, x->opt);
     if (!has_option(x->method, "top"))
-        *found = qp_top(q, *found, x->options->top ? x->options->top : 10);
+        *found = qp_top(q, *found, top);
+    if (found->paths.n > top) /* a pipeline's, too */
+        found->paths.n = top;
     if (q->err.code)
         return qp_fail(err, q->err.code, "%s", q->err.message);
     if (q->note && x->options->watch.warn)

@@ -16,7 +16,7 @@ typedef struct pathrag_opt {
 
 static const qp_opt opts[] = {
     {"n", "entities between which paths are looked for", QP_INT, offsetof(pathrag_opt, n), "40", 2, 10000, NULL},
-    {"k", "how many paths stay", QP_INT, offsetof(pathrag_opt, k), "15", 1, 10000, NULL},
+    {"k", "how many paths stay; of them `top` are returned", QP_INT, offsetof(pathrag_opt, k), "15", 1, 10000, NULL},
     {"alpha", "share of its resource that a node hands on (the authors' code: 0.8)", QP_FLOAT,
      offsetof(pathrag_opt, alpha), "0.7", 0, 1, NULL},
     {"theta", "what a neighbour is handed at least, or none is", QP_FLOAT, offsetof(pathrag_opt, theta), "0.05", 1e-6,
@@ -56,9 +56,11 @@ static qp_list edges_of(qp_query *q, qp_list paths)
     return out.edges;
 }
 
-/* Passages that tell the paths' relations, then those of the entities. */
-static qp_set by_paths(qp_query *q, const pathrag_opt *o, qp_set found, qp_list edges)
+/* Passages that tell the paths' relations, then those of the entities; where there are no passages, the paths' nodes. */
+static qp_set by_paths(qp_query *q, const pathrag_opt *o, qp_set found, qp_list paths, qp_list edges)
 {
+    if (!q->graph->entity && paths.n)
+        return (qp_set){.nodes = qp_path_nodes(q, paths, q->graph->nodes), .edges = edges};
     bool told = edges.n && *o->passages == 'p';
     qp_set out = told ? qp_units(q, (qp_set){.edges = edges}, "all") : (qp_set){0};
     out = qp_join(q, out, q->graph->entity ? qp_units(q, qp_set_of(found.nodes), "all") : qp_set_of(found.nodes));
@@ -90,9 +92,10 @@ static qp_set run(qp_query *q, const qp_set *in, int n_in, const void *opt)
     qp_set found = qp_search_for(q, words.low, entities ? "entity.dense" : "node.dense", (uint32_t)o->n);
     qp_list paths = qp_flow(q, qp_set_of(found.nodes), o->alpha, o->theta, (uint32_t)o->k).paths;
     qp_list edges = edges_of(q, paths);
+    paths.n = qp_min(paths.n, o->top);
     qp_set out;
     if (entities)
-        out = by_paths(q, o, found, edges);
+        out = by_paths(q, o, found, paths, edges);
     else /* a corpus: the passages on the paths, then the others found */
         out = qp_join(q, (qp_set){qp_path_nodes(q, paths, q->graph->nodes), edges, {0}}, found);
     if (o->global && entities)

@@ -53,6 +53,19 @@ out=$($QUIPU ask $models -m lego:2 -o max_hop=1 --json "what is the quipu made o
 has "$out" '"quote":"quipu -> made of -> '
 has "$out" '"answer":"'
 
+# -k bounds the paths as it does the hits, which are their nodes by first appearance; a pipeline's, too.
+printf 'steps:\n  - {op: link, as: start}\n  - {op: search, index: entity.dense, k: 5}\n  - {op: flow, k: 15}\n' >"$work/flow.yaml"
+for how in "pathrag -k 1" "pathrag -k 2" "pathrag -o top=2" "lego:2 -k 1" "$work/flow.yaml -k 1" "$work/flow.yaml -k 2"; do
+    $QUIPU retrieve $models -m $how --json "what is the quipu made of" >"$work/found"
+    python3 - "$work/found" $how <<'P' || fail "-m $how"
+import json, sys
+found, n = json.load(open(sys.argv[1])), int(sys.argv[-1].split("=")[-1])
+assert len(found["paths"]) == n and len(found["hits"]) <= n, (len(found["paths"]), len(found["hits"]))
+nodes = list(dict.fromkeys(name for path in found["paths"] for name in path["nodes"]))
+assert sys.argv[2].endswith(".yaml") or [h["id"] for h in found["hits"]] == nodes[:n], found["hits"]
+P
+done
+
 # Evaluated on answers by name.
 out=$($QUIPU eval "$work/set" $models -m lego:2,lego:14:score=triple:max_hop=1,gear -o compare=none --json -q)
 has "$out" '"sub_recall"'
