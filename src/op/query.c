@@ -57,7 +57,7 @@ qp_code qp_query_in_scope(qp_query *q, qp_str id, qp_err *err)
 static bool embedder_fits(qp_query *q)
 {
     if (!q->graph->dim)
-        qp_fail(&q->err, QP_MODEL, "the index has no vectors: index it again with an embedder, or ask with -m bm25");
+        qp_fail(&q->err, QP_INPUT, "the index has no vectors: index it again with an embedder, or ask with -m bm25");
     else if (!q->embedder || !q->embedder->embed)
         qp_fail(&q->err, QP_MODEL,
                 "dense search needs an embedder and there is none: `quipu model pull` one, or ask with -m bm25");
@@ -95,7 +95,7 @@ const qp_sparse *qp_query_terms(qp_query *q)
     if (q->err.code != QP_OK || q->terms)
         return q->err.code == QP_OK ? q->terms : NULL;
     if (!q->graph->terms) {
-        qp_fail(&q->err, QP_MODEL,
+        qp_fail(&q->err, QP_INPUT,
                 "the index has no learned terms: index it again with --sparse MODEL (quipu model list), or ask with "
                 "-m bm25");
         return NULL;
@@ -119,7 +119,7 @@ static bool heads_fit(qp_query *q)
 {
     const qp_model *m = q->attention;
     if (!q->graph->heads)
-        qp_fail(&q->err, QP_MODEL,
+        qp_fail(&q->err, QP_INPUT,
                 "the index has no attention heads: index it again with --heads MODEL (quipu model list)");
     else if (!m || !m->attend)
         qp_fail(&q->err, QP_MODEL,
@@ -151,7 +151,7 @@ static bool tokens_fit(qp_query *q)
 {
     const qp_model *m = q->embedder;
     if (!q->graph->token_dim)
-        qp_fail(&q->err, QP_MODEL, "the index has no vectors of tokens: index it again with -o tokens=yes");
+        qp_fail(&q->err, QP_INPUT, "the index has no vectors of tokens: index it again with -o tokens=yes");
     else if (!m || !m->tokens || m->token_dim != q->graph->token_dim)
         qp_fail(&q->err, QP_MODEL,
                 "vectors of tokens need the embedder that the index was made with, and %s: name it with --embedder",

@@ -68,7 +68,13 @@ head -c 3000000 "$reranker" >"$work/cut.gguf"
 refused 5 "cut.gguf" "cut short" "fetch it again" -- $QUIPU retrieve $E --reranker "$work/cut.gguf" -m rerank "knots"
 head -c 300 "$reranker" >"$work/cut.gguf"
 refused 5 "cut.gguf" "cut short" -- $QUIPU retrieve $E --reranker "$work/cut.gguf" -m rerank "knots"
-refused 5 "no learned terms" "index it again with --sparse" -- $QUIPU retrieve --embedder hash -m splade "knots"
+refused 2 "no learned terms" "index it again with --sparse" -- $QUIPU retrieve --embedder hash -m splade "knots"
+refused 2 "no attention heads" "index it again with --heads" -- $QUIPU retrieve --embedder hash -m gear "knots"
+refused 2 "no vectors of tokens" "index it again with -o tokens=yes" -- $QUIPU retrieve --embedder hash -m colbert "knots"
+$QUIPU index $E --embedder none -s "$work/plain" "$notes" >/dev/null
+for method in hybrid vector; do
+    refused 2 "no vectors" "index it again with an embedder" -- $QUIPU retrieve -s "$work/plain" -m $method "knots"
+done
 refused 5 "sparse encoder was wanted" "weights no terms" -- $QUIPU index $E --sparse "$reranker" "$notes"
 refused 5 "is a reranker" "embedder was wanted" -- $QUIPU retrieve --embedder "$reranker" -m vector "knots"
 refused 2 "nosuch.yaml" -- $QUIPU retrieve $H -m "$work/nosuch.yaml" "knots"
