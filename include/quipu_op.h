@@ -265,6 +265,8 @@ typedef struct qp_query {
     qp_list started;           /* where a method on a graph started */
     qp_set extracted;          /* the subgraph it looked at, nodes and edges */
     qp_str answer;             /* what a method answered by itself, an answer a line; empty: nothing */
+    uint32_t prompt_tokens;    /* of what the writer was asked for that answer */
+    uint32_t answer_tokens;    /* of all that it wrote for it */
     qp_str report;             /* what a writer said of the community around it; empty: nothing */
     const qp_summary *summary; /* of hits, in their order (operator summarise) */
     uint32_t n_summary;

@@ -77,8 +77,8 @@ static qp_str write(const shown *t, const qp_answer_options *o, qp_answer *answe
         said =
             qp_write(t->q, prompt, (qp_sampling){.max_tokens = o->answer_tokens, .seed = o->seed, .grammar = grammar});
     }
-    answer->prompt_tokens = qp_tokens(t->q, prompt);
-    answer->answer_tokens = prompt.n ? qp_tokens(t->q, said) : 0; /* else it was written, and counted, before */
+    answer->prompt_tokens = t->q->prompt_tokens + qp_tokens(t->q, prompt);
+    answer->answer_tokens = t->q->answer_tokens + (prompt.n ? qp_tokens(t->q, said) : 0);
     return said;
 }
 

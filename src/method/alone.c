@@ -5,7 +5,9 @@
  * other method's. Reading: a line that names none is left out there, and stands in the answer.
  */
 #include "method/first.h"
+#include "method/method.h"
 #include "method/methods.h"
+#include "op/describe.h"
 #include "op/ops.h"
 #include "op/prompt.h"
 
@@ -37,9 +39,12 @@ static qp_set answered(qp_query *q, const alone_opt *o, qp_str lines)
 static qp_str write(qp_query *q, const alone_opt *o, const char *standard)
 {
     qp_str prompt = qp_prompt(q, o->prompt, standard, &(qp_field){"question", q->text}, 1);
-    return q->err.code == QP_OK
-               ? qp_write(q, prompt, (qp_sampling){.max_tokens = (uint32_t)o->tokens, .seed = (uint64_t)o->seed})
-               : (qp_str){"", 0};
+    if (q->err.code != QP_OK)
+        return (qp_str){"", 0};
+    qp_str said = qp_write(q, prompt, (qp_sampling){.max_tokens = (uint32_t)o->tokens, .seed = (uint64_t)o->seed});
+    q->prompt_tokens = qp_tokens(q, prompt);
+    q->answer_tokens = qp_tokens(q, said);
+    return said;
 }
 
 static qp_set run_zero_shot(qp_query *q, const qp_set *in, int n_in, const void *opt)
@@ -73,7 +78,7 @@ static const qp_opt zero_shot_opts[] = ALONE_OPTIONS("zero-shot.txt", "128"),
 
 const qp_op qp_method_zero_shot = {
     .name = "zero-shot",
-    .help = "the writer answers by itself, nothing is retrieved",
+    .help = "the writer answers by itself, nothing is retrieved; without --writer the default one",
     .source = "the baseline of GEAR and LEGO-GraphRAG",
     .opts = zero_shot_opts,
     .opt_size = sizeof(alone_opt),
@@ -83,10 +88,15 @@ const qp_op qp_method_zero_shot = {
 
 const qp_op qp_method_cot = {
     .name = "cot",
-    .help = "the writer thinks step by step, then answers; nothing is retrieved",
+    .help = "the writer thinks step by step, then answers; nothing is retrieved; without --writer the default one",
     .source = "the baseline of GEAR; Wei and others, NeurIPS 2022",
     .opts = cot_opts,
     .opt_size = sizeof(alone_opt),
     .run = run_cot,
     .needs = QP_NEEDS_WRITER,
 };
+
+bool qp_method_writes(const qp_op *op)
+{
+    return op == &qp_method_zero_shot || op == &qp_method_cot;
+}
