@@ -41,7 +41,9 @@ const flag flags[] = {
     {'A', false, "heads", "MODEL",
      "model whose attention heads vote for -m gear (default: the index's own, else none)"},
     {'W', false, "writer", "MODEL",
-     "model that writes: answers, and what -o asks of one (default: none; answers are quoted)"},
+     "model that writes: answers, and what -o asks of one (default: none, answers are quoted; a method that is a "
+     "writer, "
+     "or needs one, takes the default of `quipu model list` for itself)"},
     {'t', false, "threads", "N", "threads (default: one per core)"},
     {'M', false, "memory", "MIB", "index: memory for sorting a graph; what is beyond lies on disk (default 512)"},
     {'d', false, "seed", "N", "seed of everything random (default 0)"},

@@ -24,6 +24,7 @@ struct qp_index {
     pthread_mutex_t lock; /* guards what follows */
     qp_held *current;
     char *names[QP_PURPOSES]; /* null: the default */
+    bool named[QP_PURPOSES];  /* by whoever opened it; else names are the index's own */
     qp_model *models[QP_PURPOSES];
     qp_trained *trained;
 };
@@ -83,6 +84,8 @@ qp_code qp_index_open(const char *dir, bool create, const qp_open_options *optio
                         .seed = o->seed,
                         .names = {copy_of(o->embedder), copy_of(o->ranker), copy_of(o->writer), copy_of(o->sparse),
                                   copy_of(o->attention)}};
+    for (int p = 0; p < QP_PURPOSES; p++)
+        index->named[p] = index->names[p] && strcmp(index->names[p], "none") != 0;
     pthread_mutex_init(&index->lock, NULL);
     index->trained = qp_trained_new(dir);
     qp_code code = index->folder && index->trained ? QP_OK : qp_oom(err);
@@ -243,7 +246,7 @@ const char *qp_index_name(const qp_index *index, qp_purpose purpose)
 
 bool qp_index_names(const qp_index *index, qp_purpose purpose)
 {
-    return index->names[purpose] && strcmp(index->names[purpose], "none") != 0;
+    return index->named[purpose];
 }
 
 static qp_code same_maker(const char *what, const char *flag, const char *made_with, const qp_model *model, qp_err *err)

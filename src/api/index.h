@@ -26,7 +26,8 @@ qp_code qp_index_optional(qp_index *, qp_purpose, const qp_model **, qp_err *why
 /* The name or file the model was, or will be, opened by; null: the default one. The index owns it. */
 const char *qp_index_name(const qp_index *, qp_purpose);
 
-/* Was a model of this purpose named when the index was opened (other than "none")? */
+/* Was a model of this purpose named when the index was opened (other than "none")? One that the index itself remembers
+ * was not. */
 bool qp_index_names(const qp_index *, qp_purpose);
 
 /* The models that an operator needs, into the query. An embedder must be the one that made the snapshot's vectors. */

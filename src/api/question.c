@@ -65,8 +65,8 @@ static bool has_facts(const qp_snapshot *s)
 }
 
 /* The default is FastInsight, on a graph without documents LEGO-GraphRAG's second instance; where FastInsight's
- * reranker is not on this machine, hybrid search, without vectors BM25, and that is said. A reranker that was asked for
- * by name must be there. */
+ * reranker is not on this machine, hybrid search, without vectors BM25, and that is said. A model that was asked for by
+ * name must be there. */
 static qp_code choose_method(question *x, qp_err *err)
 {
     const char *name = x->options->method;
@@ -79,7 +79,9 @@ static qp_code choose_method(question *x, qp_err *err)
         return code;
     bool vectors = *qp_snapshot_embedder(qp_held_snapshot(x->held));
     if (vectors)
-        (void)qp_index_model(x->index, QP_EMBEDDER, &embedder, &no_embedder);
+        code = qp_index_optional(x->index, QP_EMBEDDER, &embedder, &no_embedder, err);
+    if (code)
+        return code;
     const qp_snapshot *s = qp_held_snapshot(x->held);
     bool graph = qp_snapshot_entities(s) && !qp_snapshot_documents(s);
     bool labelled = x->task == CLASSIFY && embedder && has_facts(s);
@@ -151,6 +153,10 @@ static qp_code begin(question *x, const char *text, qp_err *err)
         code = qp_snapshot_where(qp_held_snapshot(x->held), o->where, &x->query.allow, x->query.mem, err);
     if (!code)
         code = choose_method(x, err);
+    if (!code && o->extract && qp_method_writes(x->method))
+        code = qp_fail(err, QP_INPUT,
+                       "%s is the writer alone and has nothing to quote: leave out --extract, or ask with -m hybrid",
+                       x->method->name);
     if (!code)
         code = settle(x, err);
     if (!code && !(x->opt = qp_options_new(x->method, x->settings, x->n_settings, x->query.mem, err)))
@@ -231,7 +237,8 @@ static qp_code write_answer(question *x, qp_set found, qp_answer *answer, qp_err
     const qp_ask_options *o = x->options;
     qp_query *q = &x->query;
     double began = qp_now_ms();
-    if (!o->extract && qp_index_names(x->index, QP_WRITER)) {
+    bool extract = o->extract || !qp_index_names(x->index, QP_WRITER); /* also where the method took one for itself */
+    if (!extract) {
         qp_code code = qp_index_model(x->index, QP_WRITER, &q->writer, err);
         if (code)
             return code;
@@ -239,11 +246,11 @@ static qp_code write_answer(question *x, qp_set found, qp_answer *answer, qp_err
     if (!q->embedder) { /* sentences are compared by meaning too, where that can be had */
         qp_err why = {0};
         qp_code code = qp_index_equip(x->index, qp_held_snapshot(x->held), QP_NEEDS_EMBEDDER, q, &why);
-        if (code && code != QP_MODEL)
+        if (code && (code != QP_MODEL || qp_index_names(x->index, QP_EMBEDDER)))
             return qp_fail(err, code, "%s", why.message);
     }
     x->load_ms += qp_now_ms() - began;
-    qp_answer_options how = {.extract = o->extract || !q->writer,
+    qp_answer_options how = {.extract = extract || !q->writer,
                              .context_tokens = o->context_tokens,
                              .answer_tokens = o->answer_tokens,
                              .seed = qp_index_seed(x->index),
@@ -260,6 +267,8 @@ static qp_code classify(question *x, qp_set found, qp_labelled *labels, qp_err *
         qp_code code = qp_index_model(x->index, QP_WRITER, &x->query.writer, err);
         if (code)
             return code;
+    } else {
+        x->query.writer = NULL; /* one that the method took for itself */
     }
     x->load_ms += qp_now_ms() - began;
     return qp_label_choose(&x->query, found, x->options->label, labels, err);

@@ -11,6 +11,7 @@ typedef struct qp_bench_ctx {
     const qp_model *embedder, *ranker, *writer, *sparse,
         *attention;        /* null: not there; methods that need it are refused */
     const qp_model *judge; /* what `-o judge` names; null: it names none */
+    bool quotes;           /* nobody named a writer: what one that a method took would answer is quoted instead */
     qp_trained *trained;   /* what was trained; null: nothing */
     int threads;           /* of an operator, and of the statistics; 0: one per core */
 } qp_bench_ctx;

@@ -24,7 +24,7 @@ static const qp_opt table[] = {
     {"win_prompt",
      "a file with {question}, {first} and {second} that the judge compares answers by; unset: prompts/judge-better.txt",
      QP_TEXT, offsetof(qp_plan, win_prompt), NULL, 0, 0, NULL},
-    {"extract", "answers: quote, do not write; labels: the best passage's, no writer", QP_BOOL,
+    {"extract", "answers: quote, do not write, as without --writer; labels: the best passage's, no writer", QP_BOOL,
      offsetof(qp_plan, extract), "false", 0, 0, NULL},
     {"prompt", "answers: a file that the writer is asked with instead of ours", QP_TEXT, offsetof(qp_plan, prompt),
      NULL, 0, 0, NULL},
@@ -103,7 +103,9 @@ static qp_code choose_contenders(qp_evaluation *e, const qp_setting *settings, s
     qp_contender *all;
 
     if (!methods && !o->n_runs)
-        methods = e->ctx->ranker ? "vector,bm25,hybrid,rerank,gar,fastinsight" : "vector,bm25,hybrid";
+        methods = !e->ctx->embedder ? "bm25"
+                  : e->ctx->ranker  ? "vector,bm25,hybrid,rerank,gar,fastinsight"
+                                    : "vector,bm25,hybrid";
     if (methods) {
         qp_code code =
             qp_contenders_parse(methods, settings, n_settings, e->depth, &e->contenders, &e->n_methods, e->mem, err);
@@ -301,8 +303,9 @@ static qp_code prepare(qp_evaluation *e, qp_err *err)
 
 qp_code qp_evaluate_needs(const char *dataset, const qp_eval_options *options, unsigned *needs, qp_err *err)
 {
-    /* Which methods run by default depends on whether there is a reranker: ask for one. */
-    const qp_bench_ctx all = {.ranker = &(qp_model){.name = ""}};
+    /* Which methods run by default depends on which models there are: ask for all. */
+    const qp_model some = {.name = ""};
+    const qp_bench_ctx all = {.embedder = &some, .ranker = &some};
     qp_evaluation e = {.ctx = &all, .options = options, .dataset = dataset, .mem = qp_arena_new()};
     qp_code code = e.mem ? prepare(&e, err) : qp_oom(err);
 
@@ -310,7 +313,7 @@ qp_code qp_evaluate_needs(const char *dataset, const qp_eval_options *options, u
     for (uint32_t c = 0; c < e.n_methods && code == QP_OK; c++)
         *needs |= qp_op_needs(e.contenders[c].op, e.contenders[c].opt);
     if (code == QP_OK && strcmp(e.plan.task, "answers") == 0) /* sentences are compared by meaning too, as in ask */
-        *needs |= QP_NEEDS_EMBEDDER | (e.plan.extract ? 0 : QP_NEEDS_WRITER);
+        *needs |= QP_NEEDS_EMBEDDER | (e.plan.extract ? 0 : QP_LIKES_WRITER);
     if (code == QP_OK && strcmp(e.plan.task, "labels") == 0 && !e.plan.extract)
         *needs |= QP_LIKES_WRITER;
     qp_contenders_free(e.contenders, e.n_contenders);
@@ -348,6 +351,9 @@ qp_code qp_plan_make(qp_evaluation *e, qp_err *err)
 {
     qp_code code = prepare(e, err);
 
+    if (code == QP_OK && e->ctx->quotes && !e->plan.extract && (e->plan.prompt || e->plan.choices))
+        code = qp_fail(err, QP_INPUT, "-o %s is for answers that are written: name a writer with --writer",
+                       e->plan.prompt ? "prompt" : "choices");
     if (code == QP_OK)
         code = check_win_prompt(e, err);
 

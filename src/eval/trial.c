@@ -137,7 +137,7 @@ static qp_code keep_cited(qp_bench *b, const qp_question *question, const qp_ans
 /* Answers from what was found, and keeps of it what measures read. */
 static qp_code answer(qp_bench *b, const qp_question *question, qp_query *q, qp_set found, qp_trial *t, qp_err *err)
 {
-    const qp_answer_options how = {.extract = b->e->plan.extract,
+    const qp_answer_options how = {.extract = b->e->plan.extract || b->e->ctx->quotes,
                                    .prompt = b->e->plan.prompt,
                                    .choices = b->e->plan.choices,
                                    .answer_tokens = (uint32_t)b->e->plan.tokens};
@@ -163,7 +163,7 @@ static qp_code label(qp_bench *b, uint32_t number, qp_query *q, qp_set found, qp
 
     if (!out)
         return qp_oom(err);
-    if (b->e->plan.extract)
+    if (b->e->plan.extract || b->e->ctx->quotes)
         q->writer = NULL;
     if (!found.nodes.n)
         return QP_OK;

@@ -94,7 +94,7 @@ static void needs_are_known(void **state)
     assert_int_equal(qp_evaluate_needs(".", &(qp_eval_options){.methods = "bm25", .settings = answers, .n_settings = 1},
                                        &needs, NULL),
                      QP_OK);
-    assert_int_equal(needs, QP_NEEDS_EMBEDDER | QP_NEEDS_WRITER);
+    assert_int_equal(needs, QP_NEEDS_EMBEDDER | QP_LIKES_WRITER);
     assert_int_equal(qp_evaluate_needs(".", &(qp_eval_options){.methods = "bm25", .settings = answers, .n_settings = 2},
                                        &needs, NULL),
                      QP_OK);
