@@ -290,5 +290,5 @@ int run_help(cli *c)
         stderr,
         "quipu: there is no verb, method or operator '%s'; `quipu help`, `quipu methods` and `quipu ops` list them\n",
         c->args[0]);
-    return QP_USAGE;
+    return QP_INPUT;
 }

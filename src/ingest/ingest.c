@@ -385,9 +385,9 @@ qp_code qp_ingest(qp_store *store, qp_makers models, int threads, const char *co
         code = qp_store_passages(store, count_passage, &job, err);
     code = code || options->dry_run ? code : make_all(&job, err);
     code = code || options->dry_run ? code : publish(&job, err);
-    if (!code && !job.report->chunks && !job.report->documents_failed && !job.n_graph)
-        code = qp_fail(err, QP_NONE, "%s: no document found; quipu index wants files, folders or a data set",
-                       n ? sources[0] : "no source");
+    if (!code && !job.report->chunks && !job.n_graph)
+        code = qp_fail(err, QP_NONE, "%s: no document %s; quipu index wants files, folders or a data set",
+                       n ? sources[0] : "no source", job.report->documents_failed ? "could be read" : "found");
     end(&job);
     return code;
 }

@@ -128,7 +128,10 @@ qp_code qp_model_import(const char *path, const char *name, const qp_setting *se
         code = qp_models_folder(&folder, mem, err);
     if (!code)
         code = qp_dir_make(folder, err);
-    if (!code && qp_str_ends(qp_str_of(path), QP_STR(".gguf")))
+    bool whole = qp_str_ends(qp_str_of(path), QP_STR(".gguf"));
+    if (!code && whole && !qp_path_exists(path))
+        code = qp_fail(err, QP_INPUT, "%s: no such file", path);
+    else if (!code && whole)
         code = n ? qp_fail(err, QP_INPUT, "%s: a GGUF file is taken as it is, so options do not apply", path)
                  : qp_gguf_take(path, target, &o, watch, err);
     else if (!code)

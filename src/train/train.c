@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <yyjson.h>
 
+#include "base/file.h"
 #include "base/thread.h"
 #include "train/training.h"
 
@@ -128,7 +129,9 @@ static qp_code run(qp_training *t, const char *dataset, qp_err *err)
     t->path = t->o->file ? t->o->file : qp_trained_path(t->mem, t->lesson->folder, t->o->kind);
     if (!t->path)
         return qp_oom(err);
-    qp_code code = make_model(t, &random, err);
+    qp_code code = t->o->file ? qp_file_writable(t->path, err) : QP_OK;
+    if (!code)
+        code = make_model(t, &random, err);
     if (!code)
         code = qp_examples_read(dataset, &teacher, &t->x, t->mem, err);
     if (!code && t->x.strangers && t->watch->warn) {

@@ -36,13 +36,21 @@ refused 1 "QUESTION" -- $QUIPU ask
 refused 1 "between quotes" -- $QUIPU ask what is a quipu
 refused 1 "'pull' alone" -- $QUIPU model pull
 refused 1 "'list' and more" -- $QUIPU model list all
-refused 1 "method or operator 'legos'" -- $QUIPU help legos
+refused 2 "method or operator 'legos'" -- $QUIPU help legos
 $QUIPU help lego | grep -q "subgraph extraction" || echo "FAILED: help of a method" | tee -a "$work/missing"
 $QUIPU help link | grep -q "entities that the question starts from" || echo "FAILED: help of an operator" | tee -a "$work/missing"
 refused 4 "no index" "quipu" -- $QUIPU ask "anything"
 refused 2 "nowhere" -- $QUIPU index $E "$work/nowhere"
 mkdir "$work/empty"
 refused 3 "$work/empty" -- $QUIPU index $E "$work/empty"
+for source in junk.pdf empty.md -; do
+    head -c 2000 /dev/urandom >"$work/junk.pdf"
+    : >"$work/empty.md"
+    name=$source; [ $source = - ] || name="$work/$source"
+    refused 3 "$source: no document could be read" -- $QUIPU index $E -s "$work/fresh" "$name"
+done
+refused 2 "nofile.gguf: no such file" -- $QUIPU model import "$work/nofile.gguf"
+refused 2 "nofolder: no such file" -- $QUIPU model import "$work/nofolder"
 
 q index $E "$notes" >/dev/null || { echo "FAILED: indexing the notes"; exit 1; }
 refused 2 "empty" -- $QUIPU retrieve $H -m bm25 "   "

@@ -77,6 +77,7 @@ own "$work/nowhere.gguf"
 out=$($QUIPU ask --reranker hash --json "dyed cotton" 2>/dev/null)
 has "$out" '"method":"bm25"'
 has "$out" '"degraded":"no embedder'
+own hash
 
 # An evaluation of runs alone needs no model, and runs nothing itself.
 mkdir "$work/set"

@@ -69,6 +69,8 @@ $few --quiet $small >/dev/null || fail "three questions"
 printf 'query-id\tcorpus-id\tscore\nq1\tp1\t1\nq2\tgone\t1\nq3\tgone\t1\n' >"$work/few/qrels.tsv"
 refused 2 "1 of 3" -- $few --quiet
 
+refused 2 "/nowhere/weights: cannot be written" -- $few --quiet -o file=/nowhere/weights
+
 # Ctrl-C keeps the best.
 rm "$QUIPU_STORE/lesegr-gt.gguf"
 $QUIPU train lesegr --embedder hash --dataset "$work/set" -o epochs=10000 -o patience=10000 >"$work/out" 2>"$work/err" &
