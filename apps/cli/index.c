@@ -10,11 +10,14 @@ static void tell(const cli *c, const qp_index_report *r)
     if (c->json) {
         printf("{\"added\":%" PRIu64 ",\"changed\":%" PRIu64 ",\"same\":%" PRIu64 ",\"failed\":%" PRIu64
                ",\"chunks\":%" PRIu64 ",\"edges\":%" PRIu64 ",\"edges_unknown\":%" PRIu64 ",\"embedded\":%" PRIu64
-               ",\"weighed\":%" PRIu64 ",\"expanded\":%" PRIu64
+               ",\"weighed\":%" PRIu64 ",\"attended\":%" PRIu64 ",\"tokenised\":%" PRIu64 ",\"expanded\":%" PRIu64
+               ",\"triples\":%" PRIu64 ",\"entities\":%" PRIu64 ",\"writer_asked\":%" PRIu64
+               ",\"writer_remembered\":%" PRIu64 ",\"writer_dropped\":%" PRIu64 ",\"writer_unanswered\":%" PRIu64
                ",\"seconds\":{\"read\":%.3f,\"embed\":%.3f,\"publish\":%.3f}}\n",
                r->documents_added, r->documents_changed, r->documents_same, r->documents_failed, r->chunks, r->edges,
-               r->edges_unknown, r->chunks_embedded, r->chunks_weighed, r->chunks_expanded, r->seconds_read,
-               r->seconds_embed, r->seconds_publish);
+               r->edges_unknown, r->chunks_embedded, r->chunks_weighed, r->chunks_attended, r->chunks_tokenised,
+               r->chunks_expanded, r->triples, r->entities, r->writer_asked, r->writer_remembered, r->writer_dropped,
+               r->writer_unanswered, r->seconds_read, r->seconds_embed, r->seconds_publish);
         return;
     }
     printf("%" PRIu64 " documents added, %" PRIu64 " changed, %" PRIu64 " unchanged", r->documents_added,

@@ -40,6 +40,21 @@ static const char *const models[] = {
     "    them, some twice as fast, cosines above .999) or f32.",
     NULL};
 
+/* What `index --json` prints, as qp_index_report has it. */
+static const char *const report[] = {
+    "added, changed, same, failed: documents; failed: that could not be read.",
+    "chunks, edges: in the index now, edges between chunks; edges_unknown: left out, an end of theirs is not there.",
+    "triples, entities: read in this run, of knowledge graphs, or drawn out of texts; `quipu stats` has those of the "
+    "index.",
+    "embedded: texts of chunks, entities and relations that got vectors in this run; weighed, attended, tokenised,",
+    "    expanded: chunks that got learned terms, outputs of heads, vectors of tokens, questions of a writer.",
+    "writer_asked, writer_remembered: chunks that a writer was asked the relations of, and whose answers were there;",
+    "    writer_dropped: lines that were no relation of two given entities; writer_unanswered: of those asked, the "
+    "next",
+    "    run asks again.",
+    "seconds: read, embed, publish.",
+    NULL};
+
 static const char exits[] = "0 fine; 1 usage; 2 input or option refused; 3 nothing found; 4 store damaged or busy;\n"
                             "5 model or provider failed; 70 a bug of ours; 130 stopped by Ctrl-C or a deadline";
 
@@ -151,6 +166,10 @@ void manual_verb(const verb *v)
     }
     if (strcmp(v->name, "eval") == 0)
         measure_lines();
+    if (strcmp(v->name, "index") == 0)
+        printf("\nreport (--json):\n");
+    for (size_t i = 0; strcmp(v->name, "index") == 0 && report[i]; i++)
+        printf("  %s\n", report[i]);
     if (strchr(v->flags, 'w'))
         printf("\nfilters (--where EXPR):\n");
     for (size_t i = 0; strchr(v->flags, 'w') && filter[i]; i++)
@@ -236,6 +255,9 @@ void manual_page(void)
     printf(".fi\n.SH MODELS\n.nf\n");
     for (size_t i = 0; models[i]; i++)
         roff(models[i]);
+    printf(".fi\n.SH REPORT OF INDEX\n.nf\n");
+    for (size_t i = 0; report[i]; i++)
+        roff(report[i]);
     printf(".fi\n");
     roff_catalogue("index", "READING AND CUTTING");
     roff_catalogue("methods", "METHODS");

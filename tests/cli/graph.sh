@@ -16,6 +16,9 @@ printf '%s\n' '{"_id":"q1","answers":["cotton","wool"]}' '{"_id":"q2","answers":
 out=$($QUIPU index $made "$work/set")
 has "$out" "5 triples of 5 entities read"
 has "$($QUIPU index "$work/set")" "0 texts embedded"
+out=$($QUIPU index -q -s "$work/told" $made --json "$work/set")
+has "$out" '"triples":5,"entities":5,"writer_asked":0,"writer_remembered":0,"writer_dropped":0,"writer_unanswered":0'
+has "$($QUIPU help index)" "triples, entities: read in this run"
 out=$($QUIPU stats --json)
 has "$out" '"entities":5'
 has "$out" '"made of":2'

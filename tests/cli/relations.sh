@@ -37,6 +37,7 @@ has "$out" "8 documents, 8 chunks"
 [ ! -e asked ] && [ ! -e s ] || fail "a dry run asked or kept something"
 out=$($index --writer "$writer" notes)
 has "$out" "the writer was asked 2 times, 0 answers were there; 4 lines were no relation"
+has "$($QUIPU index --embedder hash -q -o graph=text -o relations=writer -s told --json --writer "$writer" notes)" '"writer_asked":2,"writer_remembered":0,"writer_dropped":4,'
 stats=$($QUIPU stats -s s --json)
 has "$stats" '"stands with":2'
 for stranger in elvis Elvis "lives in" knows; do lacks "$stats" "$stranger"; done
