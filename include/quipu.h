@@ -171,6 +171,10 @@ typedef struct qp_eval_options {
  * model_passes, failures}], differences: [{a, b, metric, difference, low, high, p, p_holm}]}. */
 qp_code qp_index_eval(qp_index *, const char *dataset, const qp_eval_options *, char **json, qp_err *);
 
+/* An id as it stands in a TREC run file: white space of any kind is %20, % is %25, a control character %XX. malloc'ed,
+ * freed with qp_free; null without memory. */
+char *qp_run_id(const char *id);
+
 /* ---- training ---- */
 typedef struct qp_train_options {
     const qp_setting *settings; /* encoder=gt|gat|gcn, share, epochs, rate, ...: the catalogue's "train" */

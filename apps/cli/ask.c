@@ -35,14 +35,9 @@ static void on_token(void *user, const char *text, size_t n)
 
 static void put_id(FILE *out, const char *id)
 {
-    for (; *id; id++) {
-        if (*id == '%')
-            fputs("%25", out);
-        else if (*id == ' ' || (*id >= '\t' && *id <= '\r'))
-            fprintf(out, "%%%02X", (unsigned char)*id);
-        else
-            fputc(*id, out);
-    }
+    char *written = qp_run_id(id);
+    fputs(written ? written : id, out);
+    qp_free(written);
 }
 
 static const char *run_name(yyjson_val *hit)

@@ -1,11 +1,11 @@
 #include "eval/ranking.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "base/file.h"
+#include "eval/run_id.h"
 #include "quipu_op.h"
 
 enum { FIELDS = 6 }; /* qid Q0 docid rank score tag */
@@ -15,42 +15,6 @@ typedef struct line {
     qp_ranked hit;
     qp_str id; /* of the document: trec_eval breaks ties by it */
 } line;
-
-/* The id with every byte that would split or confuse a line as %XX. */
-static void add_escaped(qp_buf *out, qp_str id)
-{
-    for (size_t i = 0; i < id.n; i++) {
-        unsigned char c = (unsigned char)id.at[i];
-
-        if (c <= ' ' || c == '%' || c == 0x7f)
-            qp_buf_fmt(out, "%%%02X", c);
-        else
-            qp_buf_char(out, (char)c);
-    }
-}
-
-/* Undoes add_escaped; a % that starts no such triple stands for itself, as other tools write it. */
-static qp_str unescaped(qp_arena *mem, qp_str s)
-{
-    char *to;
-    size_t n = 0;
-
-    if (!s.n || !memchr(s.at, '%', s.n))
-        return qp_arena_str(mem, s);
-    to = qp_new(mem, char, s.n + 1);
-    for (size_t i = 0; to && i < s.n; i++) {
-        if (s.at[i] == '%' && i + 2 < s.n && isxdigit((unsigned char)s.at[i + 1]) &&
-            isxdigit((unsigned char)s.at[i + 2])) {
-            char hex[3] = {s.at[i + 1], s.at[i + 2], 0};
-
-            to[n++] = (char)strtol(hex, NULL, 16);
-            i += 2;
-        } else {
-            to[n++] = s.at[i];
-        }
-    }
-    return (qp_str){to, to ? n : 0};
-}
 
 static bool is_blank(char c)
 {
@@ -117,8 +81,42 @@ static qp_code add_line(lines *all, line one, qp_err *err)
     return QP_OK;
 }
 
-static qp_code parse(const char *path, qp_str bytes, const qp_judgements *judgements, qp_map *documents, lines *all,
-                     uint64_t *strangers, qp_arena *mem, qp_err *err)
+/* Ids with other white space than blanks, by what is read of them where they were written to a run. */
+static qp_code find_odd(const qp_map *ids, qp_map **odd, qp_arena *mem, qp_err *err)
+{
+    *odd = qp_map_new();
+    if (!*odd)
+        return qp_oom(err);
+    for (size_t i = 0; i < qp_map_size(ids); i++) {
+        qp_str id = qp_map_key(ids, i);
+        if (!qp_run_id_is_odd(id))
+            continue;
+        bool added;
+        qp_str plain = qp_run_id_plain(mem, id);
+        uint64_t *number = plain.at ? qp_map_put(*odd, plain, &added) : NULL;
+        if (!number)
+            return qp_oom(err);
+        if (added)
+            *number = *qp_map_get(ids, id);
+    }
+    return QP_OK;
+}
+
+/* An id to the letter comes before one that differs in its white space. */
+static uint64_t *known(const qp_map *ids, const qp_map *odd, qp_str id)
+{
+    uint64_t *number = qp_map_get(ids, id);
+    return number ? number : qp_map_get(odd, id);
+}
+
+typedef struct reading {
+    const qp_judgements *judgements;
+    qp_map *documents;
+    qp_map *odd_questions, *odd_documents; /* see find_odd */
+} reading;
+
+static qp_code parse(const char *path, qp_str bytes, const reading *r, lines *all, uint64_t *strangers, qp_arena *mem,
+                     qp_err *err)
 {
     uint32_t number = 0;
     qp_code code = QP_OK;
@@ -126,7 +124,7 @@ static qp_code parse(const char *path, qp_str bytes, const qp_judgements *judgem
     for (qp_str rest = bytes; code == QP_OK && rest.at && rest.n;) {
         qp_str text = qp_str_split(rest, '\n', &rest), field[FIELDS], id;
         int n = split_blanks(text, field);
-        uint64_t *question;
+        uint64_t *question, *found;
         float score;
         uint32_t document;
 
@@ -136,16 +134,17 @@ static qp_code parse(const char *path, qp_str bytes, const qp_judgements *judgem
         if (n != FIELDS || !parse_score(field[4], &score))
             return qp_fail(err, QP_INPUT, "%s:%u: wanted `qid Q0 docid rank score tag`, found \"%.*s\"", path, number,
                            (int)(text.n < 80 ? text.n : 80), text.at);
-        id = unescaped(mem, field[0]);
+        id = qp_run_id_read(mem, field[0]);
         if (!id.at)
             return qp_oom(err);
-        question = qp_map_get(judgements->number, id);
+        question = known(r->judgements->number, r->odd_questions, id);
         if (!question) {
             ++*strangers;
             continue;
         }
-        id = unescaped(mem, field[2]);
-        document = qp_document_number(documents, id);
+        id = qp_run_id_read(mem, field[2]);
+        found = id.at ? known(r->documents, r->odd_documents, id) : NULL;
+        document = found ? (uint32_t)*found : qp_document_number(r->documents, id);
         if (!id.at || document == QP_NO_ID)
             return qp_oom(err);
         code = add_line(all, (line){(uint32_t)*question, {document, score}, id}, err);
@@ -188,8 +187,15 @@ qp_code qp_rankings_read(const char *path, const qp_judgements *judgements, qp_m
 
     *strangers = 0;
     memset(of, 0, judgements->n * sizeof *of);
+    reading r = {.judgements = judgements, .documents = documents};
     if (code == QP_OK)
-        code = parse(path, qp_buf_view(&bytes), judgements, documents, &all, strangers, mem, err);
+        code = find_odd(judgements->number, &r.odd_questions, mem, err);
+    if (code == QP_OK)
+        code = find_odd(documents, &r.odd_documents, mem, err);
+    if (code == QP_OK)
+        code = parse(path, qp_buf_view(&bytes), &r, &all, strangers, mem, err);
+    qp_map_free(r.odd_questions);
+    qp_map_free(r.odd_documents);
     qp_buf_free(&bytes);
     if (code == QP_OK && all.n) {
         qsort(all.at, all.n, sizeof *all.at, by_score);
@@ -214,11 +220,11 @@ qp_code qp_rankings_write(const char *path, const char *tag, const qp_judgements
             if (!(score < last))
                 score = nextafterf(last, -INFINITY);
             last = score;
-            add_escaped(&out, judgements->at[q].id);
+            qp_run_id_add(&out, judgements->at[q].id);
             qp_buf_text(&out, " Q0 ");
-            add_escaped(&out, qp_map_key(documents, of[q].at[i].document));
+            qp_run_id_add(&out, qp_map_key(documents, of[q].at[i].document));
             qp_buf_fmt(&out, " %u %.9g ", i + 1, (double)score);
-            add_escaped(&out, qp_str_of(tag));
+            qp_run_id_add(&out, qp_str_of(tag));
             qp_buf_char(&out, '\n');
         }
     }

@@ -1,7 +1,7 @@
 /* Rankings: what a method returned for each question, and TREC run files of them.
  *
- * A line of a run file is `qid Q0 docid rank score tag`. In an id white space is written %20, %09, ... and % as %25, so
- * that every tool can split the line. Order: score falling, ties by document id falling, which is trec_eval's; the
+ * A line of a run file is `qid Q0 docid rank score tag`. Ids stand there as run_id.h says, so that every tool can
+ * split the line; one that is not known to the letter is looked for with any white space where it has blanks. Order: score falling, ties by document id falling, which is trec_eval's; the
  * rank column is not read. Files written here hold strictly falling scores (a tie is moved to the next smaller
  * float), so that every reader sees the order that was measured.
  */

@@ -90,6 +90,28 @@ lacks "$out" '"method": "vector"'
 has "$($QUIPU eval "$work/set" $models -m fastinsight -o first=hybrid --json 2>/dev/null)" '"first": "hybrid"'
 has "$($QUIPU eval "$work/set" $models -m bm25 -o metrics=hit@1)" "hit@1"
 
+# White space in an id is %20 in a run, whatever its kind, and the run is read back as it was written.
+mkdir "$work/odd"
+python3 - "$work/odd" <<'P'
+import json, sys
+ids = {"d\tone": "knots on cords", "d\u3000two": "rain in Peru", "d three%\n": "wool and cotton"}
+with open(sys.argv[1] + "/corpus.jsonl", "w") as c, open(sys.argv[1] + "/queries.jsonl", "w") as q:
+    for id, text in ids.items():
+        print(json.dumps({"_id": id, "text": text}), file=c)
+    print(json.dumps({"_id": "q\u2003\tx", "text": "rain knots wool"}), file=q)
+P
+printf '{"_id":"q\\u2003\\tx","answers":["Peru"]}\n' >"$work/odd/answers.jsonl"
+$QUIPU index --quiet --embedder hash -s "$work/odd.store" "$work/odd" >/dev/null
+$QUIPU retrieve -s "$work/odd.store" -q -m bm25 --queries "$work/odd/queries.jsonl" --run "$work/odd.run" >/dev/null
+[ "$(awk 'NF != 6' "$work/odd.run" | wc -l)" = 0 ] && [ "$(wc -l <"$work/odd.run")" = 3 ] || fail "fields: $(cat "$work/odd.run")"
+for id in d%20one d%20two d%20three%25%20; do grep -q "^q%20%20x Q0 $id " "$work/odd.run" || fail "$id: $(cat "$work/odd.run")"; done
+$QUIPU eval "$work/odd" -s "$work/odd.store" -q --embedder hash -m bm25 -o task=answers -o extract=true -o metrics=cite_ok,hit --run "$work/odd.eval" >/dev/null
+[ "$(cut -d' ' -f1-3 "$work/odd.eval" | sort)" = "$(cut -d' ' -f1-3 "$work/odd.run" | sort)" ] || fail "ask and eval write another run: $(cat "$work/odd.eval")"
+printf 'query-id\tcorpus-id\tscore\nq1\td\343\200\200two\t1\n' >"$work/odd/qrels.tsv"
+printf '{"_id":"q1","text":"rain"}\n' >"$work/odd/queries.jsonl"
+$QUIPU retrieve -s "$work/odd.store" -q -m bm25 --queries "$work/odd/queries.jsonl" --run "$work/odd.run" >/dev/null
+has "$($QUIPU eval "$work/odd" -s "$work/odd.store" -q --with-run "$work/odd.run" -o metrics=hit@1 --json)" '"mean": 1'
+
 # HippoRAG's files: a corpus of titles and texts, questions that name their documents by title.
 printf '[{"title":"Rome","text":"Rome lies on the Tiber."},{"title":"Paris","text":"Paris in Texas is a town."},
 {"title":"Paris","text":"Paris lies on the Seine."}]\n' >"$work/corpus.json"

@@ -383,7 +383,7 @@ static void runs_survive_writing_and_reading(void **state)
     f->run[0] = (qp_ranking){tied, 3};
     assert_int_equal(qp_rankings_write(path, "a tag", &f->judgements, f->documents, f->run, NULL), QP_OK);
     assert_int_equal(qp_file_read(path, 0, &text, NULL), QP_OK);
-    assert_non_null(strstr(text.at, " Q0 two%20words%20100%25%09 1 "));
+    assert_non_null(strstr(text.at, " Q0 two%20words%20100%25%20 1 "));
     assert_non_null(strstr(text.at, " a%20tag\n"));
     assert_int_equal(qp_rankings_read(path, &f->judgements, f->documents, 1000, back, &strangers, f->mem, NULL), QP_OK);
     for (uint32_t q = 0; q < f->judgements.n; q++) {
