@@ -108,8 +108,11 @@ typedef struct qp_index_report {
 /* Adds or updates files, folders, data set folders ("-": standard input). Repeats no work. */
 qp_code qp_index_add(qp_index *, const char *const *sources, size_t n, const qp_index_options *, qp_index_report *,
                      qp_err *);
-/* Removes documents by id or path. Unknown ones are QP_NONE, and then nothing is removed. */
-qp_code qp_index_delete(qp_index *, const char *const *documents, size_t n, const qp_watch *, qp_err *);
+/* Removes documents by id or path, and graphs by the path of the file, or data set folder, that they were read from.
+ * *removed, where it is not null: how many documents and graphs that were. Unknown ones are QP_NONE, and then nothing is
+ * removed. */
+qp_code qp_index_delete(qp_index *, const char *const *documents, size_t n, const qp_watch *, uint64_t *removed,
+                        qp_err *);
 
 /* ---- questions. `*json` is malloc'ed text, freed with qp_free. ---- */
 typedef struct qp_ask_options {

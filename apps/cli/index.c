@@ -105,11 +105,12 @@ int run_delete(cli *c)
         return refused;
     qp_err err = {0};
     qp_watch watch = session_watch(c);
-    qp_code code = qp_index_delete(index, (const char *const *)c->args, (size_t)c->n_args, &watch, &err);
+    uint64_t removed = 0;
+    qp_code code = qp_index_delete(index, (const char *const *)c->args, (size_t)c->n_args, &watch, &removed, &err);
     qp_index_close(index);
     if (code)
         return session_fail(code, &err);
-    printf(c->json ? "{\"deleted\":%d}\n" : "%d deleted\n", c->n_args);
+    printf(c->json ? "{\"deleted\":%" PRIu64 "}\n" : "%" PRIu64 " deleted\n", removed);
     return 0;
 }
 

@@ -11,7 +11,9 @@ const verb verbs[] = {
     {"index", "SOURCE...",
      "Add or update files, folders, a data set folder, or - for standard input; never repeats work.",
      "sojSEPAWyYM" COMMON, 1, -1, run_index},
-    {"delete", "DOC...", "Remove documents by id or path, graphs by path; leaves the index that never held them.",
+    {"delete", "DOC...",
+     "Remove documents by id or path, graphs by the path of the file, or data set folder, that they were read from; "
+     "leaves the index that never held them.",
      "sjEPAW" COMMON, 1, -1, run_delete},
     {"ask", "QUESTION", "Answer with citations; needs no server and no key.", "smokwjxQrecDl" MODELS COMMON, 0, 1,
      run_ask},

@@ -114,12 +114,22 @@ qp_code qp_index_add(qp_index *index, const char *const *sources, size_t n, cons
     return code;
 }
 
+static bool named_before(const char *const *documents, size_t i)
+{
+    for (size_t before = 0; before < i; before++)
+        if (strcmp(documents[before], documents[i]) == 0)
+            return true;
+    return false;
+}
+
 /* With an unknown name among them nothing is removed: the batch is rolled back. */
-static qp_code remove_all(qp_store *store, const char *const *documents, size_t n, qp_err *err)
+static qp_code remove_all(qp_store *store, const char *const *documents, size_t n, uint64_t *all, qp_err *err)
 {
     qp_code code = QP_OK;
     for (size_t i = 0; i < n && !code; i++) {
         uint64_t removed = 0;
+        if (named_before(documents, i))
+            continue;
         code = qp_store_remove(store, qp_str_of(documents[i]), &removed, err);
         char *path = !code && !removed ? realpath(documents[i], NULL) : NULL; /* keys and full paths are known there */
         if (path)
@@ -130,12 +140,15 @@ static qp_code remove_all(qp_store *store, const char *const *documents, size_t 
         if (!code && !removed)
             code = qp_fail(err, QP_NONE, "%s: no document, and no graph, has this id or path; nothing was removed",
                            documents[i]);
+        *all += removed;
     }
     return code;
 }
 
-qp_code qp_index_delete(qp_index *index, const char *const *documents, size_t n, const qp_watch *watch, qp_err *err)
+qp_code qp_index_delete(qp_index *index, const char *const *documents, size_t n, const qp_watch *watch,
+                        uint64_t *removed, qp_err *err)
 {
+    uint64_t all = 0;
     qp_makers models = {0};
     qp_store *store = NULL;
     bool complete = false, woven = false;
@@ -143,7 +156,7 @@ qp_code qp_index_delete(qp_index *index, const char *const *documents, size_t n,
     if (!code)
         code = qp_store_begin(store, err);
     if (!code)
-        code = remove_all(store, documents, n, err);
+        code = remove_all(store, documents, n, &all, err);
     if (!code)
         code = qp_store_complete(store, &complete, err);
     if (!code && complete)
@@ -158,6 +171,8 @@ qp_code qp_index_delete(qp_index *index, const char *const *documents, size_t n,
         qp_store_threads(store, qp_index_threads(index));
         code = qp_ingest_refresh(store, models, watch, err);
     }
+    if (removed)
+        *removed = code ? 0 : all;
     qp_store_close(store); /* rolls back what was not committed */
     return code;
 }

@@ -105,7 +105,7 @@ static void index_with(const char *dir, const char *const sources[2], int thread
     code = code ? code : qp_index_add(index, sources, 2, &(qp_index_options){&walks, 1, .memory = 16}, NULL, &err);
     *added = started;
     started = 0;
-    code = code ? code : qp_index_delete(index, sources, 1, NULL, &err);
+    code = code ? code : qp_index_delete(index, sources, 1, NULL, NULL, &err);
     *deleted = started;
     if (code)
         fail_msg("%s", err.message);
