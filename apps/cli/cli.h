@@ -31,6 +31,9 @@ typedef struct verb {
 extern const verb verbs[]; /* ends with a null name */
 const verb *verb_find(const char *name);
 
+/* The exit code, or that of a standard output that cannot be written, which is said. */
+int flushed(int result);
+
 /* ---- flags.c ---- */
 typedef struct flag {
     int letter; /* its short form where it is printable and `shorter`, and its key in verb.flags */
@@ -77,6 +80,8 @@ void print_wrapped(const char *text, size_t n, int indent, int lines);
 /* As it is, but for control characters: a document's stay out of the terminal. */
 void print_plain(const char *text, size_t n);
 int print_width(void);
+/* For a message, which is one line: the text's beginning, control characters as ?; until the next call. */
+const char *one_line(const char *text);
 
 /* ---- manual.c ---- */
 void manual_verb(const verb *); /* to stdout */

@@ -262,7 +262,7 @@ static int each_flag(cli *c, const verb *v, int argc, char **argv, bool apply)
             return refuse_flag(v, letter, argv);
         if (letter == 'h') {
             manual_verb(v);
-            exit(0);
+            exit(flushed(0));
         }
         if (letter == 'F')
             c->config = optarg;

@@ -35,8 +35,8 @@ const verb verbs[] = {
      0, 0, run_bench},
     {"train", "lesegr", "Fit what a method learns to labelled questions: lesegr, the graph encoder of cg-rag.",
      "soTjEP" COMMON, 1, 1, run_train},
-    {"help", "[NAME]", "How to use quipu, or one verb, method or operator; `quipu help man` prints the man page.", "",
-     0, 1, run_help},
+    {"help", "[NAME]", "How to use quipu, or one verb, method or operator; `quipu help man` prints the man page.",
+     "j" COMMON, 0, 1, run_help},
     {0},
 };
 
@@ -66,6 +66,15 @@ static int verb_position(int argc, char **argv)
     return 0;
 }
 
+int flushed(int result)
+{
+    if ((fflush(stdout) || ferror(stdout)) && !result) {
+        fprintf(stderr, "quipu: standard output cannot be written: %s\n", strerror(errno));
+        result = QP_INPUT;
+    }
+    return result;
+}
+
 int main(int argc, char **argv)
 {
     int at = verb_position(argc, argv);
@@ -74,16 +83,16 @@ int main(int argc, char **argv)
         bool version = argc > 1 && strcmp(argv[1], "--version") == 0;
         bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
         if (version)
-            return printf("quipu " QUIPU_VERSION "\n") < 0;
-        if (help)
-            return run_help(&none);
+            puts("quipu " QUIPU_VERSION);
+        if (version || help)
+            return flushed(version ? 0 : run_help(&none));
         fprintf(stderr, "quipu: a verb was wanted (index, ask, retrieve, eval, ...)%s%s%s; `quipu help` lists them\n",
-                argc > 1 ? ", '" : "", argc > 1 ? argv[1] : "", argc > 1 ? "' was found" : "");
+                argc > 1 ? ", '" : "", argc > 1 ? one_line(argv[1]) : "", argc > 1 ? "' was found" : "");
         return QP_USAGE;
     }
     const verb *v = verb_find(argv[at]);
     if (!v) {
-        fprintf(stderr, "quipu: there is no verb '%s'; `quipu help` lists them\n", argv[at]);
+        fprintf(stderr, "quipu: there is no verb '%s'; `quipu help` lists them\n", one_line(argv[at]));
         return QP_USAGE;
     }
     for (int i = at; i > 1; i--) /* the verb to argv[1], the flags before it after it */
@@ -94,10 +103,5 @@ int main(int argc, char **argv)
     if (code)
         return code;
     print_colors(&c);
-    int result = v->run(&c);
-    if ((fflush(stdout) || ferror(stdout)) && !result) {
-        fprintf(stderr, "quipu: standard output cannot be written: %s\n", strerror(errno));
-        result = QP_INPUT;
-    }
-    return result;
+    return flushed(v->run(&c));
 }

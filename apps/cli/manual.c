@@ -55,6 +55,14 @@ static const char *const report[] = {
     "seconds: read, embed, publish.",
     NULL};
 
+/* The options of `model import`, as src/model/import.c has them. */
+static const char *const importing[] = {
+    "type         of the weights that are written (f32|bf16|f16|q8_0); default bf16",
+    "pooling      what makes one vector of a text's; not set: as the checkpoint says",
+    "segments     cross-encoders: 1 if the passage's tokens get segment 1, 0 if all get 0; not set: as the checkpoint "
+    "says",
+    "license      noted in the file; not set: as the checkpoint says", NULL};
+
 static const char exits[] = "0 fine; 1 usage; 2 input or option refused; 3 nothing found; 4 store damaged or busy;\n"
                             "5 model or provider failed; 70 a bug of ours; 130 stopped by Ctrl-C or a deadline";
 
@@ -124,6 +132,13 @@ static void measure_lines(void)
     yyjson_doc_free(doc);
 }
 
+static void put_json(yyjson_val *value)
+{
+    char *text = yyjson_val_write(value, 0, NULL);
+    puts(text ? text : "");
+    qp_free(text);
+}
+
 static int catalogue(cli *c, const char *what)
 {
     yyjson_doc *doc = catalogue_read(what);
@@ -139,12 +154,10 @@ static int catalogue(cli *c, const char *what)
     }
     int result = 0;
     if (c->n_args && !found) {
-        fprintf(stderr, "quipu: there is no '%s'; `quipu %s` lists what there is\n", c->args[0], what);
+        fprintf(stderr, "quipu: there is no '%s'; `quipu %s` lists what there is\n", one_line(c->args[0]), what);
         result = QP_INPUT;
     } else if (c->json) {
-        char *text = yyjson_val_write(found ? found : root, 0, NULL);
-        puts(text ? text : "");
-        qp_free(text);
+        put_json(found ? found : root);
     } else if (found) {
         describe(found);
     }
@@ -166,6 +179,10 @@ void manual_verb(const verb *v)
     }
     if (strcmp(v->name, "eval") == 0)
         measure_lines();
+    if (strcmp(v->name, "model") == 0)
+        printf("\noptions of import (-o KEY=VALUE); a GGUF file is taken as it is, without:\n");
+    for (size_t i = 0; strcmp(v->name, "model") == 0 && importing[i]; i++)
+        printf("  %s\n", importing[i]);
     if (strcmp(v->name, "index") == 0)
         printf("\nreport (--json):\n");
     for (size_t i = 0; strcmp(v->name, "index") == 0 && report[i]; i++)
@@ -255,6 +272,9 @@ void manual_page(void)
     printf(".fi\n.SH MODELS\n.nf\n");
     for (size_t i = 0; models[i]; i++)
         roff(models[i]);
+    printf(".fi\n.SH IMPORTING MODELS\n.nf\n");
+    for (size_t i = 0; importing[i]; i++)
+        roff(importing[i]);
     printf(".fi\n.SH REPORT OF INDEX\n.nf\n");
     for (size_t i = 0; report[i]; i++)
         roff(report[i]);
@@ -273,16 +293,20 @@ void manual_page(void)
     roff(exits);
 }
 
-/* The page of a method or an operator; false: there is none of this name. */
-static bool manual_of(const char *what, const char *name)
+/* The page of the method or operator that is asked for; false: there is none of this name. */
+static bool manual_of(const char *what, const cli *c)
 {
+    const char *name = c->args[0];
     yyjson_doc *doc = catalogue_read(what);
     yyjson_val *op;
     size_t i, n;
     bool found = false;
     yyjson_arr_foreach(yyjson_doc_get_root(doc), i, n, op) {
         if (strcmp(member(op, "name"), name) == 0) {
-            describe(op);
+            if (c->json)
+                put_json(op);
+            else
+                describe(op);
             found = true;
         }
     }
@@ -290,8 +314,45 @@ static bool manual_of(const char *what, const char *name)
     return found;
 }
 
+/* {"name","args","help","flags":[{"name","arg","help"}]} */
+static yyjson_mut_val *verb_json(yyjson_mut_doc *doc, const verb *v)
+{
+    yyjson_mut_val *out = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_str(doc, out, "name", v->name);
+    yyjson_mut_obj_add_str(doc, out, "args", v->args);
+    yyjson_mut_obj_add_str(doc, out, "help", v->help);
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, out, "flags");
+    for (const flag *f = flags; f->name; f++) {
+        if (f->letter != 'h' && !strchr(v->flags, f->letter))
+            continue;
+        yyjson_mut_val *one = yyjson_mut_arr_add_obj(doc, list);
+        yyjson_mut_obj_add_str(doc, one, "name", f->name);
+        yyjson_mut_obj_add_str(doc, one, "arg", f->arg ? f->arg : "");
+        yyjson_mut_obj_add_str(doc, one, "help", f->help);
+    }
+    return out;
+}
+
+/* One verb; null: all of them. */
+static int verbs_json(const verb *one)
+{
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *all = yyjson_mut_arr(doc);
+    for (const verb *v = verbs; v->name && !one; v++)
+        yyjson_mut_arr_append(all, verb_json(doc, v));
+    yyjson_mut_doc_set_root(doc, one ? verb_json(doc, one) : all);
+    char *text = yyjson_mut_write(doc, 0, NULL);
+    puts(text ? text : "");
+    qp_free(text);
+    yyjson_mut_doc_free(doc);
+    return 0;
+}
+
 int run_help(cli *c)
 {
+    const verb *asked = c->n_args ? verb_find(c->args[0]) : NULL;
+    if (c->json && (asked || !c->n_args))
+        return verbs_json(asked);
     if (!c->n_args) {
         overview();
         return 0;
@@ -300,17 +361,16 @@ int run_help(cli *c)
         manual_page();
         return 0;
     }
-    const verb *v = verb_find(c->args[0]);
-    if (v) {
-        manual_verb(v);
+    if (asked) {
+        manual_verb(asked);
         return 0;
     }
-    bool method = manual_of("methods", c->args[0]);
-    if (manual_of("ops", c->args[0]) || method)
+    bool method = manual_of("methods", c);
+    if ((method && c->json) || manual_of("ops", c) || method) /* JSON: one document */
         return 0;
     fprintf(
         stderr,
         "quipu: there is no verb, method or operator '%s'; `quipu help`, `quipu methods` and `quipu ops` list them\n",
-        c->args[0]);
+        one_line(c->args[0]));
     return QP_INPUT;
 }

@@ -57,6 +57,20 @@ void print_plain(const char *text, size_t n)
     }
 }
 
+const char *one_line(const char *text)
+{
+    static char line[200];
+    size_t n = 0;
+    for (; text[n] && n + 1 < sizeof line; n++) {
+        unsigned char c = (unsigned char)text[n];
+        line[n] = c < ' ' || c == 0x7f ? '?' : text[n];
+    }
+    while (text[n] && n && ((unsigned char)text[n] & 0xc0) == 0x80) /* no half of a character */
+        n--;
+    line[n] = 0;
+    return line;
+}
+
 void print_wrapped(const char *text, size_t n, int indent, int lines)
 {
     int width = print_width(), column = 0;

@@ -59,12 +59,29 @@ struct qp_http {
     double held;            /* qp_now_ms() until which the service wants no request */
 };
 
-static double setting(const char *name, double standard, double least, double most)
+static qp_code setting(const char *name, double standard, double least, double most, double *out, qp_err *err)
 {
     const char *text = getenv(name);
     char *end;
-    double value = text ? strtod(text, &end) : standard;
-    return text && (end == text || *end || !(value >= least && value <= most)) ? standard : value;
+    *out = standard;
+    if (!text || !*text)
+        return QP_OK;
+    *out = strtod(text, &end);
+    return end == text || *end || !(*out >= least && *out <= most)
+               ? qp_fail(err, QP_INPUT, "%s is '%.40s'; wanted a number from %g to %g", name, text, least, most)
+               : QP_OK;
+}
+
+static qp_code read_settings(qp_http *h, qp_err *err)
+{
+    double slots = 0;
+    qp_code code = setting("QUIPU_HTTP_TIMEOUT", 60, .05, 86400, &h->timeout, err);
+    code = code ? code : setting("QUIPU_HTTP_DEADLINE", 180, .05, 86400, &h->deadline, err);
+    code = code ? code : setting("QUIPU_HTTP_CONCURRENCY", 4, 1, MOST_SLOTS, &slots, err);
+    h->timeout *= 1000;
+    h->deadline *= 1000;
+    h->slots = (int)slots;
+    return code;
 }
 
 qp_code qp_http_open(const char *name, const char *key, qp_http **out, qp_err *err)
@@ -77,12 +94,10 @@ qp_code qp_http_open(const char *name, const char *key, qp_http **out, qp_err *e
     h->name = strdup(name);
     h->key = key ? strdup(key) : NULL;
     h->headers = curl_slist_append(NULL, "Content-Type: application/json");
-    h->timeout = 1000 * setting("QUIPU_HTTP_TIMEOUT", 60, .05, 86400);
-    h->deadline = 1000 * setting("QUIPU_HTTP_DEADLINE", 180, .05, 86400);
-    h->slots = (int)setting("QUIPU_HTTP_CONCURRENCY", 4, 1, MOST_SLOTS);
-    if (!h->name || !h->headers || (key && !h->key)) {
+    qp_code code = !h->name || !h->headers || (key && !h->key) ? qp_oom(err) : read_settings(h, err);
+    if (code) {
         qp_http_close(h);
-        return qp_oom(err);
+        return code;
     }
     *out = h;
     return QP_OK;

@@ -29,6 +29,13 @@ E='--quiet --embedder hash'
 H="$E --reranker hash"
 
 refused 1 "verb" -- $QUIPU
+for what in help methods ops; do
+    refused 2 "'a?b?[31m'" -- $QUIPU $what "$(printf 'a\nb\033[31m')"
+done
+refused 1 "'a?b'" -- $QUIPU "$(printf 'a\nb')"
+for wrong in TIMEOUT=abc DEADLINE=0 CONCURRENCY=1x; do
+    refused 2 "QUIPU_HTTP_${wrong%=*} is '${wrong#*=}'" -- env QUIPU_HTTP_$wrong $QUIPU index $E --writer openai:w@http://127.0.0.1:9/v1 "$notes"
+done
 refused 1 "there is no verb 'indx'" -- $QUIPU indx
 refused 1 "--frob" -- $QUIPU ask --frob x
 refused 1 "-V" -- $QUIPU -V

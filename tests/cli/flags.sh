@@ -50,4 +50,24 @@ has "$($QUIPU help eval)" "rouge_l_f "
 refused 2 "compares several" -- $QUIPU retrieve --embedder hash -m bm25,vector knots
 printf 'steps:\n  - {op: repeat, times: 2}\n' >my.yaml
 refused 2 "my.yaml:2: a repeat is written" -- $QUIPU retrieve --embedder hash -m my.yaml knots
+has "$($QUIPU help model)" "pooling "
+has "$($QUIPU help bm25 --no-color --quiet)" "bm25 - "
+[ "$($QUIPU help bm25 --json)" = "$($QUIPU methods bm25 --json)" ] || fail "help of a method as JSON"
+has "$($QUIPU help delete --json)" '{"name":"delete","args":"DOC..."'
+has "$($QUIPU help --json | python3 -c 'import json, sys; print(*(v["name"] for v in json.load(sys.stdin)))')" "index delete ask"
+for words in --version --help help "index --help" "help index"; do
+    code=0; $QUIPU $words >/dev/full 2>err || code=$?
+    [ $code = 2 ] || fail "$words to a full output: exit $code"
+    has "$(cat err)" "standard output cannot be written"
+done
+
+# A document that is named twice goes once; what is counted are documents and graphs, and those of a folder go by its name.
+mkdir records
+printf '%s\n' '{"_id":"a","text":"one"}' '{"_id":"b","text":"two"}' '{"_id":"c","text":"three"}' >records/corpus.jsonl
+printf 'head\trelation\ttail\nrope\tmade of\themp\n' >records/triples.tsv
+$QUIPU index -q -s r --embedder hash records >/dev/null
+[ "$($QUIPU delete -q -s r --json b b)" = '{"deleted":1}' ] || fail "the same id twice"
+refused 3 "no document, and no graph" -- $QUIPU delete -q -s r records/triples.tsv
+[ "$($QUIPU delete -q -s r --json records)" = '{"deleted":1}' ] || fail "a graph by its folder: $($QUIPU stats -s r)"
+[ "$($QUIPU delete -q -s r a c)" = '2 deleted' ] || fail "two documents"
 echo "flags: told"
