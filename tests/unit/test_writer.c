@@ -136,7 +136,7 @@ static void without_a_writer(void **state)
         begin(&b, "a?");
         b.q.writer = NULL;
         assert_int_equal(ask(&b, methods[i], NULL, 0).nodes.n, 0);
-        assert_int_equal(b.q.err.code, QP_MODEL);
+        assert_int_equal(b.q.err.code, i == 2 ? QP_INPUT : QP_MODEL); /* splade: the index has no learned terms */
         qp_query_end(&b.q);
     }
 }
