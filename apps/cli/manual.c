@@ -58,7 +58,7 @@ static const char *const report[] = {
 /* The options of `model import`, as src/model/import.c has them. */
 static const char *const importing[] = {
     "type         of the weights that are written (f32|bf16|f16|q8_0); default bf16",
-    "pooling      what makes one vector of a text's; not set: as the checkpoint says",
+    "pooling      what makes one vector of a text's (mean|cls|splade); not set: as the checkpoint says",
     "segments     cross-encoders: 1 if the passage's tokens get segment 1, 0 if all get 0; not set: as the checkpoint "
     "says",
     "license      noted in the file; not set: as the checkpoint says", NULL};
