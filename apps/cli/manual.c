@@ -44,14 +44,12 @@ static const char *const models[] = {
 static const char *const report[] = {
     "added, changed, same, failed: documents; failed: that could not be read.",
     "chunks, edges: in the index now, edges between chunks; edges_unknown: left out, an end of theirs is not there.",
-    "triples, entities: read in this run, of knowledge graphs, or drawn out of texts; `quipu stats` has those of the "
-    "index.",
+    "triples, entities: read in this run, of knowledge graphs, or drawn out of texts; `quipu stats` has what is there.",
     "embedded: texts of chunks, entities and relations that got vectors in this run; weighed, attended, tokenised,",
     "    expanded: chunks that got learned terms, outputs of heads, vectors of tokens, questions of a writer.",
     "writer_asked, writer_remembered: chunks that a writer was asked the relations of, and whose answers were there;",
-    "    writer_dropped: lines that were no relation of two given entities; writer_unanswered: of those asked, the "
-    "next",
-    "    run asks again.",
+    "    writer_dropped: lines that were no relation of two given entities; writer_unanswered: of those asked,",
+    "    the next run asks again.",
     "seconds: read, embed, publish.",
     NULL};
 
@@ -59,8 +57,7 @@ static const char *const report[] = {
 static const char *const importing[] = {
     "type         of the weights that are written (f32|bf16|f16|q8_0); default bf16",
     "pooling      what makes one vector of a text's (mean|cls|splade); not set: as the checkpoint says",
-    "segments     cross-encoders: 1 if the passage's tokens get segment 1, 0 if all get 0; not set: as the checkpoint "
-    "says",
+    "segments     cross-encoders: 1 if the passage's tokens get segment 1, else 0; not set: as the checkpoint says",
     "license      noted in the file; not set: as the checkpoint says", NULL};
 
 static const char exits[] = "0 fine; 1 usage; 2 input or option refused; 3 nothing found; 4 store damaged or busy;\n"

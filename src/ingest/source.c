@@ -347,7 +347,8 @@ qp_code qp_source_look(const char *source, qp_err *err)
         return qp_fail(err, QP_INPUT, "%s: %s", source, strerror(errno));
     return S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)
                ? QP_OK
-               : qp_fail(err, QP_INPUT, "%s: no file and no folder; what comes through a pipe is read as \"-\"", source);
+               : qp_fail(err, QP_INPUT, "%s: no file and no folder; what comes through a pipe is read as \"-\"",
+                         source);
 }
 
 qp_code qp_source_read(qp_job *job, const char *source, qp_err *err)
