@@ -1,4 +1,4 @@
-/* How long the texts of an index are, in tokens: each is counted once for as long as the view keeps things. */
+/* How long the texts of an index are, in tokens: a node's is counted once for as long as the view keeps things. */
 #ifndef QP_OP_COUNTS_H
 #define QP_OP_COUNTS_H
 

@@ -41,6 +41,9 @@ steps:
 END
 $QUIPU retrieve --quiet --embedder hash -k 100 -m "$work/own.yaml" --json "zebrafish axons" >"$work/json" 2>"$work/err" || fail "pipeline: $(cat "$work/err")"
 told <"$work/json" | grep -q "^A#0 cites B#2$" || fail "the pipeline's edges: $(told <"$work/json")"
+sed -i 's/op: relations, .*}/op: budget, of: edges, tokens: 10000}/' "$work/own.yaml" # counts tokens of edges that the index has not
+$QUIPU retrieve --quiet --embedder hash -k 100 -m "$work/own.yaml" --json "zebrafish axons" >"$work/json" 2>"$work/err" || fail "budget: $(cat "$work/err")"
+told <"$work/json" | grep -q "^A#0 cites B#2$" || fail "the budget's edges: $(told <"$work/json")"
 
 # A writer is told the same edges.
 cat >writer.py <<'P'
