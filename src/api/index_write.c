@@ -58,6 +58,11 @@ static void remove_files(const char *folder)
     rmdir(folder);
 }
 
+static bool took_nothing(const qp_index_report *r)
+{
+    return !r->documents_added && !r->documents_changed && !r->entities && !r->triples && !r->chunks_embedded;
+}
+
 /* As if nothing were indexed yet, in a folder that goes away. */
 static qp_code rehearse(qp_index *index, qp_makers models, const char *const *sources, size_t n,
                         const qp_index_options *options, qp_index_report *report, qp_err *err)
@@ -85,15 +90,16 @@ qp_code qp_index_add(qp_index *index, const char *const *sources, size_t n, cons
                      qp_index_report *report, qp_err *err)
 {
     static const qp_index_options standard = {0};
-    qp_index_report ignored;
+    qp_index_report unread, *told = report ? report : &unread;
     qp_makers models = {0};
     qp_store *store = NULL;
+    *told = (qp_index_report){0};
     const qp_patience before = qp_patience_set((qp_patience){.cancel = options ? options->watch.cancel : NULL});
     qp_code code = open_makers(index, &models, err);
     if (!code)
         code = open_writer(index, &models, err);
     if (!code && options && options->dry_run) {
-        code = rehearse(index, models, sources, n, options, report ? report : &ignored, err);
+        code = rehearse(index, models, sources, n, options, told, err);
         qp_patience_set(before);
         return code;
     }
@@ -103,11 +109,10 @@ qp_code qp_index_add(qp_index *index, const char *const *sources, size_t n, cons
     if (!code && !published)
         code = remember_models(index, &models, store, err);
     if (!code)
-        code = qp_ingest(store, models, qp_index_threads(index), sources, n, options ? options : &standard,
-                         report ? report : &ignored, err);
+        code = qp_ingest(store, models, qp_index_threads(index), sources, n, options ? options : &standard, told, err);
     if (!code && published)
         code = remember_models(index, &models, store, err);
-    if (store && !there && (code == QP_USAGE || code == QP_INPUT)) /* what was refused leaves nothing */
+    if (store && !there && (code == QP_USAGE || code == QP_INPUT) && took_nothing(told)) /* refused: no trace */
         remove_files(qp_index_folder(index));
     qp_store_close(store);
     qp_patience_set(before);

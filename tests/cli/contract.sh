@@ -16,6 +16,11 @@ done
 [ "$before" = "$($QUIPU stats -s s --json)" ] || fail "a refused run changed $before into $($QUIPU stats -s s --json)"
 $QUIPU retrieve -q -s s -m hybrid knots >/dev/null || fail "the embedder of a refused run is asked for"
 
+# ---- refused on the way: what was taken stays ----
+printf '{"_id":"a","text":"a cord"}\n{"_id":\n' >broken.jsonl
+refused 2 "broken.jsonl" -- $QUIPU index $hash --strict -s begun "$notes" broken.jsonl
+has "$($QUIPU index --embedder hash -s begun "$notes" 2>&1)" "0 documents added, 0 changed, 4 unchanged"
+
 # ---- another embedder, stopped on the way: what is published is read with its own ----
 mkdir many
 for i in $(seq 300); do printf '{"_id":"d%s","text":"the cord %s is of wool"}\n' "$i" "$i"; done >many/corpus.jsonl
