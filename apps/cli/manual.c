@@ -162,6 +162,13 @@ static int catalogue(cli *c, const char *what)
     return result;
 }
 
+static void part(const char *title, const char *const *lines)
+{
+    printf("\n%s:\n", title);
+    for (; *lines; lines++)
+        printf("  %s\n", *lines);
+}
+
 void manual_verb(const verb *v)
 {
     printf("usage: quipu %s [FLAG...]%s%s\n\n%s\n\nflags:\n", v->name, *v->args ? " " : "", v->args, v->help);
@@ -177,21 +184,13 @@ void manual_verb(const verb *v)
     if (strcmp(v->name, "eval") == 0)
         measure_lines();
     if (strcmp(v->name, "model") == 0)
-        printf("\noptions of import (-o KEY=VALUE); a GGUF file is taken as it is, without:\n");
-    for (size_t i = 0; strcmp(v->name, "model") == 0 && importing[i]; i++)
-        printf("  %s\n", importing[i]);
+        part("options of import (-o KEY=VALUE); a GGUF file is taken as it is, without", importing);
     if (strcmp(v->name, "index") == 0)
-        printf("\nreport (--json):\n");
-    for (size_t i = 0; strcmp(v->name, "index") == 0 && report[i]; i++)
-        printf("  %s\n", report[i]);
+        part("report (--json)", report);
     if (strchr(v->flags, 'w'))
-        printf("\nfilters (--where EXPR):\n");
-    for (size_t i = 0; strchr(v->flags, 'w') && filter[i]; i++)
-        printf("  %s\n", filter[i]);
+        part("filters (--where EXPR)", filter);
     if (strchr(v->flags, 'W'))
-        printf("\nmodels (--embedder, --reranker, --writer, --sparse):\n");
-    for (size_t i = 0; strchr(v->flags, 'W') && models[i]; i++)
-        printf("  %s\n", models[i]);
+        part("models (--embedder, --reranker, --writer, --sparse)", models);
 }
 
 int run_methods(cli *c)
@@ -246,6 +245,14 @@ static void roff_catalogue(const char *what, const char *title)
     yyjson_doc_free(doc);
 }
 
+static void roff_part(const char *title, const char *const *lines)
+{
+    printf(".SH %s\n.nf\n", title);
+    for (; *lines; lines++)
+        roff(*lines);
+    printf(".fi\n");
+}
+
 void manual_page(void)
 {
     printf(".TH QUIPU 1 \"\" \"Quipu %s\" \"User Commands\"\n.SH NAME\nquipu \\- retrieval over graphs\n"
@@ -263,19 +270,10 @@ void manual_page(void)
         printf("\\-\\-%s%s%s\n", f->name, f->arg ? " " : "", f->arg ? f->arg : "");
         roff(f->help);
     }
-    printf(".SH FILTERS\n.nf\n");
-    for (size_t i = 0; filter[i]; i++)
-        roff(filter[i]);
-    printf(".fi\n.SH MODELS\n.nf\n");
-    for (size_t i = 0; models[i]; i++)
-        roff(models[i]);
-    printf(".fi\n.SH IMPORTING MODELS\n.nf\n");
-    for (size_t i = 0; importing[i]; i++)
-        roff(importing[i]);
-    printf(".fi\n.SH REPORT OF INDEX\n.nf\n");
-    for (size_t i = 0; report[i]; i++)
-        roff(report[i]);
-    printf(".fi\n");
+    roff_part("FILTERS", filter);
+    roff_part("MODELS", models);
+    roff_part("IMPORTING MODELS", importing);
+    roff_part("REPORT OF INDEX", report);
     roff_catalogue("index", "READING AND CUTTING");
     roff_catalogue("methods", "METHODS");
     roff_catalogue("ops", "OPERATORS");

@@ -1,4 +1,5 @@
-/* Power iteration: x <- alpha s + (1 - alpha) P' x, from x = s, over all nodes. */
+/* Power iteration: x <- alpha s + (1 - alpha) P' x, from x = s, over all nodes; of an undirected graph ppr_conjugate.c
+ * does better. */
 #include <math.h>
 #include <string.h>
 
